@@ -1,0 +1,77 @@
+"""What each template receives: one documented dataclass a template; a test compares them with what is passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.content.chapters import Chapter
+from app.facts.registry import Disagreement, Fact, Source
+from app.theory.gpus import Gpu
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """What every page needs: version, addresses of the built files, and the boot data for the script."""
+
+    title: str
+    description: str
+    version: str
+    script: str
+    styles: tuple[str, ...]
+    boot: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LabChoices:
+    """What the laboratory's controls offer; the API accepts more than they show."""
+
+    seqlens: tuple[int, ...]
+    seqlen_default: int
+    head_dims: tuple[int, ...]
+    block_rows: tuple[int, ...]
+    gpus: tuple[Gpu, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """One row of the counts shown without a script: bytes for one head, 16-bit, forward."""
+
+    seqlen: int
+    head_dim: int
+    block_m: int
+    block_n: int
+    scores_bytes: int
+    standard_bytes: int
+    fa2_bytes: int
+    least_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExhibitContext:
+    """The page with the fourteen chapters, the stand and the laboratory."""
+
+    page: PageContext
+    chapters: tuple[Chapter, ...]
+    choices: LabChoices
+    sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
+    disagreements: tuple[Disagreement, ...]
+    counts: tuple[CountRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersContext:
+    """The page that lists every figure of the ledger."""
+
+    page: PageContext
+    sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorContext:
+    """A page for an address that cannot be answered."""
+
+    page: PageContext
+    status: int
+    detail: str

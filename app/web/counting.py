@@ -1,0 +1,96 @@
+"""From a question to the counts: calls the formulas and fills the answers. No HTTP, no arithmetic of its own beyond
+the ratio of two counts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.theory import budget, flops, roofline, traffic
+from app.theory.gpus import GPUS
+from app.web.problems import BadParameterError
+from app.web.queries import SweepQuery, TrafficQuery
+from app.web.schemas import (
+    BlockBudget,
+    ModelTraffic,
+    RooflineTime,
+    SweepAnswer,
+    TensorTraffic,
+    TrafficAnswer,
+    Violation,
+)
+from app.web.stops import seqlen_stops
+
+# JSON has one kind of number and browsers read it as float64: above this a count would arrive changed.
+LARGEST_EXACT = 2**53 - 1
+RATES_HOLD_FOR = ("fp16", "bf16")
+
+
+def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
+    """Everything counted for one shape.
+
+    Raises:
+        BadParameterError: a count is too large to arrive exactly.
+    """
+    shape, block, gpu = query.shape(query.seqlen), query.block(), GPUS[query.gpu]
+    counted = {model: traffic.count(model, shape, block, query.direction) for model in traffic.MODELS}
+    operations = {model: flops.count(shape, block, model, query.direction).computed_flops for model in counted}
+    largest = max(*(item.total_bytes for item in counted.values()), *operations.values())
+    if largest > LARGEST_EXACT:
+        message = "the counts of this shape exceed 2^53 - 1 and would not arrive as exact integers"
+        raise BadParameterError("batch", message, "a smaller batch, num_heads or seqlen", query.batch)
+    held = budget.budget(shape, block, gpu)
+    total = {model: item.total_bytes for model, item in counted.items()}
+    return TrafficAnswer.model_validate(
+        {
+            "shape": query,
+            "scores_bytes": shape.scores_bytes,
+            "models": {model: _model(item) for model, item in counted.items()},
+            "standard_over": {model: total["standard"] / total[model] for model in total},
+            "block": BlockBudget(
+                smem_bytes=held.smem_bytes,
+                smem_limit_bytes=held.smem_limit_bytes,
+                rmem_bytes=held.rmem_bytes,
+                rmem_limit_bytes=held.rmem_limit_bytes,
+                min_warps=held.min_warps,
+                fits=held.fits,
+                violations=[Violation.model_validate(asdict(item)) for item in held.violations],
+            ),
+            "flops": operations,
+            "arithmetic_intensity": {
+                model: roofline.arithmetic_intensity(operations[model], total[model]) for model in total
+            },
+            "roofline": (
+                {
+                    model: RooflineTime.model_validate(asdict(roofline.roofline(operations[model], total[model], gpu)))
+                    for model in total
+                }
+                if query.dtype in RATES_HOLD_FOR
+                else None
+            ),
+            "kv_passes": {model: traffic.kv_passes(shape, block, model) for model in total},
+            "measured": [],
+        }
+    )
+
+
+def sweep_answer(query: SweepQuery) -> SweepAnswer:
+    """The same at every stop of the lever."""
+    stops = seqlen_stops()
+    asked = query.model_dump()
+    return SweepAnswer(
+        seqlens=list(stops), points=[traffic_answer(TrafficQuery(**asked, seqlen=seqlen)) for seqlen in stops]
+    )
+
+
+def _model(item: traffic.Traffic) -> ModelTraffic:
+    return ModelTraffic.model_validate(
+        {
+            "line": item.line,
+            "read_bytes": item.read_bytes,
+            "written_bytes": item.written_bytes,
+            "total_bytes": item.total_bytes,
+            "needed_bytes": item.needed_bytes,
+            "saved_bytes": item.saved_bytes,
+            "by_tensor": [TensorTraffic.model_validate(asdict(transfer)) for transfer in item.by_tensor],
+        }
+    )

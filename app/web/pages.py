@@ -1,0 +1,158 @@
+"""The HTML pages: rendered once when the server starts, sent from memory with an ETag."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from app import __version__
+from app.content.chapters import Chapter
+from app.facts.registry import Fact, Registry, Source
+from app.theory import traffic
+from app.theory.gpus import GPUS
+from app.theory.shapes import AttentionShape, BlockShape
+from app.web.assets import Assets
+from app.web.contexts import CountRow, ErrorContext, ExhibitContext, LabChoices, NumbersContext, PageContext
+from app.web.rendering import environment
+from app.web.stops import PER_OCTAVE, seqlen_stops
+from app.web.stored import Stored, from_body, send_stored
+
+ENTRY = "src/main.ts"
+TITLE = "FlashAttention: the matrix that never goes to memory"
+DESCRIPTION = (
+    "An interactive exhibit: an H100 package in three dimensions, tiles that carry real byte counts, "
+    "fourteen chapters and a laboratory."
+)
+HTML = "text/html; charset=utf-8"
+# The reader's setting decides everything else; these are only where the controls stand at first.
+CHOICES = LabChoices(
+    seqlens=seqlen_stops(),
+    seqlen_default=4096,
+    head_dims=(64, 128, 256),
+    block_rows=(64, 96, 128, 192, 256),
+    gpus=tuple(GPUS.values()),
+)
+
+
+class StoredPage(Response):
+    """A response that sends a page kept in memory."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self.stored = stored
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it: with 304, HEAD and gzip as the request asks."""
+        await send_stored(self.stored, scope, send, b"no-cache")
+
+
+class Site:
+    """All pages, rendered from the templates, the ledger and the chapters."""
+
+    def __init__(self, templates: Path, assets: Assets, registry: Registry, chapters: tuple[Chapter, ...]) -> None:
+        self.jinja = environment(templates, registry)
+        self.assets = assets
+        sources = _with_facts(registry)
+        self.exhibit = self._store(
+            "exhibit.html",
+            ExhibitContext(
+                page=self._page(TITLE, _boot(chapters)),
+                chapters=chapters,
+                choices=CHOICES,
+                sources=sources,
+                disagreements=registry.disagreements,
+                counts=_counts(),
+            ),
+        )
+        self.numbers = self._store(
+            "numbers.html",
+            NumbersContext(page=self._page("Every number", {}), sources=sources, total=len(registry.facts)),
+        )
+
+    def router(self) -> APIRouter:
+        """The HTML routes."""
+        router = APIRouter(include_in_schema=False)
+
+        @router.api_route("/", methods=["GET", "HEAD"])
+        async def exhibit() -> Response:
+            return StoredPage(self.exhibit)
+
+        @router.api_route("/numbers", methods=["GET", "HEAD"])
+        async def numbers() -> Response:
+            return StoredPage(self.numbers)
+
+        return router
+
+    def error_page(self, status: int, detail: str) -> Response:
+        """A page that says what went wrong and leads back."""
+        phrase = HTTPStatus(status).phrase
+        context = ErrorContext(self._page(f"{status} {phrase}", {}), status, phrase if detail == phrase else detail)
+        return HTMLResponse(self._render("error.html", context), status)
+
+    def _page(self, title: str, boot: dict[str, Any]) -> PageContext:
+        return PageContext(
+            title=title,
+            description=DESCRIPTION,
+            version=__version__,
+            script=self.assets.url(ENTRY),
+            styles=tuple(self.assets.styles(ENTRY)),
+            boot=boot,
+        )
+
+    def _render(self, template: str, context: Any) -> str:
+        values = {item.name: getattr(context, item.name) for item in fields(context)}
+        return self.jinja.get_template(template).render(values)
+
+    def _store(self, template: str, context: Any) -> Stored:
+        return from_body(HTML, self._render(template, context).encode())
+
+
+def _with_facts(registry: Registry) -> tuple[tuple[Source, tuple[Fact, ...]], ...]:
+    """Each source with what was taken from it, in the ledger's order."""
+    return tuple((source, registry.of_source(source.id)) for source in registry.sources)
+
+
+def _counts() -> tuple[CountRow, ...]:
+    """The laboratory's default setting, an octave a row, for readers without a script."""
+    rows = []
+    for seqlen in CHOICES.seqlens[::PER_OCTAVE]:
+        shape, block = AttentionShape(seqlen=seqlen, head_dim=128), BlockShape(128, 128)
+        total = {model: traffic.count(model, shape, block).total_bytes for model in traffic.MODELS}
+        rows.append(
+            CountRow(
+                seqlen=seqlen,
+                head_dim=shape.head_dim,
+                block_m=block.block_m,
+                block_n=block.block_n,
+                scores_bytes=shape.scores_bytes,
+                standard_bytes=total["standard"],
+                fa2_bytes=total["fa2"],
+                least_bytes=total["least"],
+            )
+        )
+    return tuple(rows)
+
+
+def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
+    """What the script needs to know before it asks the API anything: the scenes and the lever's stops."""
+    return {
+        "chapters": [
+            {
+                "number": chapter.number,
+                "slug": chapter.slug,
+                "title": chapter.title,
+                "stand": {item.name: getattr(chapter.stand, item.name) for item in fields(chapter.stand)},
+            }
+            for chapter in chapters
+        ],
+        "seqlens": list(CHOICES.seqlens),
+        "head_dims": list(CHOICES.head_dims),
+        "block_rows": list(CHOICES.block_rows),
+        "gpus": [gpu.id for gpu in CHOICES.gpus],
+    }

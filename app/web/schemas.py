@@ -1,0 +1,201 @@
+"""Bodies of the JSON answers: the contract with the browser, every field with its unit. Counts are exact integers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from app.web.queries import GpuId, Level, Line, Model, TrafficQuery
+
+
+class TensorTraffic(BaseModel):
+    """What one matrix adds to a count."""
+
+    tensor: str = Field(description="q, k, v, o, s (scores), p (probabilities) or row statistics")
+    read_bytes: int = Field(description="bytes read, towards the SMs")
+    written_bytes: int = Field(description="bytes written, towards HBM")
+
+
+class ModelTraffic(BaseModel):
+    """One way of counting, summed over heads and batch."""
+
+    line: Line = Field(description="the line the bytes cross: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
+    read_bytes: int = Field(description="bytes read")
+    written_bytes: int = Field(description="bytes written")
+    total_bytes: int = Field(description="bytes read and written")
+    needed_bytes: int = Field(description="bytes of memory allocated while it runs, inputs and output included")
+    saved_bytes: int = Field(description="bytes kept for the backward pass, inputs and output included")
+    by_tensor: list[TensorTraffic] = Field(description="the same, matrix by matrix")
+
+
+class Violation(BaseModel):
+    """A limit that a block breaks."""
+
+    resource: Literal["smem", "rmem"] = Field(description="smem: shared memory; rmem: registers")
+    needed_bytes: int = Field(description="bytes one block needs")
+    limit_bytes: int = Field(description="bytes one block may have")
+    over_bytes: int = Field(description="bytes too many")
+
+
+class BlockBudget(BaseModel):
+    """What one block holds on the SM, against the limits of the GPU."""
+
+    smem_bytes: int = Field(description="shared memory for one block each of Q, K and V, in bytes")
+    smem_limit_bytes: int = Field(description="shared memory one thread block may use, in bytes")
+    rmem_bytes: int = Field(description="registers for the score block, the output and the row statistics, in bytes")
+    rmem_limit_bytes: int = Field(description="registers of one SM, in bytes")
+    min_warps: int = Field(description="fewest warps that can hold the registers, at 255 a thread")
+    fits: bool = Field(description="whether both limits hold")
+    violations: list[Violation] = Field(description="each limit that breaks, and by how much")
+
+
+class RooflineTime(BaseModel):
+    """Least time by the roofline: the slower of arithmetic and memory."""
+
+    compute_us: float = Field(description="operations over the dense peak, in microseconds")
+    memory_us: float = Field(description="counted bytes over the HBM bandwidth, in microseconds")
+    time_us: float = Field(description="the larger of the two, in microseconds")
+    bound: Literal["compute", "memory"] = Field(description="which of the two binds")
+
+
+class TrafficAnswer(BaseModel):
+    """Everything counted for one shape."""
+
+    shape: TrafficQuery = Field(description="the question, defaults filled in")
+    scores_bytes: int = Field(description="size of the score matrix S over all heads, in bytes")
+    models: dict[Model, ModelTraffic] = Field(description="the counts, by way of counting")
+    standard_over: dict[Model, float] = Field(description="standard traffic divided by each model's traffic")
+    block: BlockBudget
+    flops: dict[Model, int] = Field(
+        description="matrix-multiply operations really computed, whole visited blocks (multiply and add are two)"
+    )
+    arithmetic_intensity: dict[Model, float] = Field(description="operations per counted byte, FLOP/byte")
+    roofline: dict[Model, RooflineTime] | None = Field(
+        description="least time by the roofline; null for fp8 and fp32, whose peaks are not in the hardware table"
+    )
+    kv_passes: dict[Model, float] = Field(
+        description="how many times K and V are read from first row to last; under a causal mask not a whole number"
+    )
+    measured: list[dict[str, object]] = Field(description="nearest recorded measurements; empty until records exist")
+
+
+class SweepAnswer(BaseModel):
+    """One setting at every stop of the lever."""
+
+    seqlens: list[int] = Field(description="the lever's stops, in tokens")
+    points: list[TrafficAnswer] = Field(description="one answer per stop, in the same order")
+
+
+class SoftmaxStep(BaseModel):
+    """The running state after one block of scores."""
+
+    start: int = Field(description="index of the first score of the block")
+    stop: int = Field(description="index after the last score of the block")
+    row_max: float = Field(description="running maximum m")
+    row_sum: float = Field(description="running sum l, relative to row_max")
+    rescale: float = Field(description="correction factor exp(old maximum - new maximum); 0 in the first step")
+    acc: float = Field(description="output before division by row_sum")
+
+
+class SoftmaxAnswer(BaseModel):
+    """Online softmax of one row, step by step, beside the direct softmax."""
+
+    scores: list[float]
+    values: list[float]
+    block: int = Field(description="scores taken per step")
+    steps: list[SoftmaxStep]
+    row_max: float
+    row_sum: float
+    lse: float = Field(description="log-sum-exp: row_max + log(row_sum)")
+    output: float = Field(description="acc / row_sum after the last step")
+    direct_output: float = Field(description="the same by the direct softmax in float64")
+    difference: float = Field(description="largest absolute difference over the outputs and all probabilities")
+
+
+class ScheduleMove(BaseModel):
+    """One tile crossing one line."""
+
+    step: int = Field(description="step in which it moves, from 0")
+    tensor: str = Field(description="q, k, v, s, p or o")
+    m_block: int | None = Field(description="block of Q rows, or null for K and V")
+    n_block: int | None = Field(description="block of K and V rows, or null for Q and O")
+    source: Level
+    target: Level
+    bytes: int = Field(description="bytes of the tile's real rows over all heads")
+
+
+class ScheduleCompute(BaseModel):
+    """The score block worked on in a step."""
+
+    step: int
+    m_block: int
+    n_block: int
+
+
+class LineSum(BaseModel):
+    """Bytes that crossed a line over the whole schedule."""
+
+    read_bytes: int = Field(description="bytes towards the SMs")
+    written_bytes: int = Field(description="bytes towards HBM")
+    total_bytes: int
+
+
+class ScheduleAnswer(BaseModel):
+    """Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks."""
+
+    algorithm: Literal["standard", "fa2"]
+    direction: Literal["forward"]
+    causal: bool
+    seqlen: int = Field(description="tokens")
+    head_dim: int
+    blocks_m: int
+    blocks_n: int
+    block_m: int = Field(description="rows of a whole Q block")
+    block_n: int = Field(description="rows of a whole K/V block")
+    num_steps: int
+    sums: dict[Line, LineSum]
+    moves: list[ScheduleMove]
+    computes: list[ScheduleCompute]
+
+
+class GpuSource(BaseModel):
+    """Where one field of the hardware table comes from."""
+
+    field: str
+    document: str
+    place: str
+    verified: Literal["primary", "secondary", "recomputed", "unverified"]
+
+
+class GpuAnswer(BaseModel):
+    """One row of the hardware table."""
+
+    id: GpuId
+    name: str
+    hbm_label: str = Field(description="capacity and kind of memory as the vendor labels it")
+    hbm_bytes_per_s: int = Field(description="HBM bandwidth, bytes per second")
+    flops_per_s: int = Field(description="dense 16-bit tensor-core peak, operations per second")
+    ridge_point: float = Field(description="operations per byte at which arithmetic and memory balance, FLOP/byte")
+    sms: int = Field(description="streaming multiprocessors")
+    smem_per_sm_bytes: int = Field(description="shared memory of one SM, bytes")
+    smem_per_block_bytes: int = Field(description="shared memory one thread block may use, bytes")
+    rmem_per_sm_bytes: int = Field(description="registers of one SM, bytes")
+    l2_bytes: int = Field(description="L2 cache, bytes")
+    sources: list[GpuSource] = Field(description="where each field comes from")
+
+
+class GpusAnswer(BaseModel):
+    """The hardware table."""
+
+    gpus: list[GpuAnswer]
+
+
+class HealthAnswer(BaseModel):
+    """Liveness and what is loaded."""
+
+    status: Literal["ok"]
+    version: str
+    facts: int = Field(description="entries in the ledger")
+    chapters: int
+    files: int = Field(description="built browser files in memory")

@@ -1,0 +1,1 @@
+"""What a visitor meets, as data: the fourteen chapters, their order and their stand scenes."""

@@ -1,0 +1,1 @@
+"""The ledger: every figure the exhibit states, with value, unit, conditions, kind and source."""

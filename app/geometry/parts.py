@@ -1,0 +1,227 @@
+"""One function per part: its shape in its own coordinates (centred in x and z, y = 0 at its underside), in mm."""
+
+from __future__ import annotations
+
+from app.geometry.dimensions import count, mm
+from app.geometry.layout import Site, dram_pitch, fitting, grid, sites, substrate_height, substrate_layers
+from app.geometry.openings import Opening, plate
+from app.geometry.solids import Solid, barrel, chamfer, fillet, join, plain, slab
+from app.geometry.strokes import arc, ribbon, write
+
+CAPTION = "NVIDIA H100 SXM5 · thickness ×4"
+
+
+def base() -> Solid:
+    """The plate with its foot; y = 0 at its top."""
+    width, depth, height, foot = mm("base_width"), mm("base_depth"), mm("base_height"), mm("foot_height")
+    rings = chamfer(mm("base_chamfer"), height, bottom=0.5)
+    body = slab(width, depth, rings, mm("base_corner"), corner_segments=5).moved(y=-height)
+    inset = 2 * mm("foot_inset")
+    stand = slab(width - inset, depth - inset, plain(foot), mm("base_corner"), corner_segments=3)
+    return join([body, stand.moved(y=-height - foot)])
+
+
+def caption() -> Solid:
+    """The inlaid line of writing, seated in the plate's top."""
+    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"), mm("caption_height"), mm("caption_sink"))
+    return line.moved(z=mm("caption_z"))
+
+
+def substrate_board() -> Solid:
+    """The green mask: a skin on either face of the board."""
+    side, corner, bevel = mm("substrate_side"), mm("substrate_corner"), mm("substrate_bevel")
+    skins = [(y0, y1) for kind, y0, y1 in substrate_layers() if kind == "mask"]
+    top, bottom = max(skins), min(skins)
+    upper = slab(side, side, fillet(bevel, top[1] - top[0], 2), corner, 4).moved(y=top[0])
+    small = 0.4 * bevel
+    lower = slab(side, side, fillet(small, bottom[1] - bottom[0], 1, bottom=bevel), corner, 4).moved(y=bottom[0])
+    return join([upper, lower])
+
+
+def substrate_core() -> Solid:
+    """The resin between the copper layers, standing back a little from the board's side."""
+    return _board_layers("resin", mm("resin_inset"))
+
+
+def substrate_copper() -> Solid:
+    """The copper layers, seen as lines on the board's side, with the pin-one mark and fiducials on its top."""
+    top, height, place = substrate_height(), mm("copper_mark_height"), mm("substrate_side") / 2 - 2.2
+    dot = barrel([0.5, 0.5], height, 20)
+    marks = [dot.moved(x, top, z) for x, z in ((place, -place), (-place, -place), (place, place))]
+    pin_one = barrel([1.1, 1.1], height, 3).moved(-place, top, place)
+    return join([_board_layers("copper", mm("copper_inset")), *marks, pin_one])
+
+
+def _board_layers(wanted: str, inset: float) -> Solid:
+    side, corner = mm("substrate_side") - 2 * inset, mm("substrate_corner") - inset
+    layers = [(y0, y1) for kind, y0, y1 in substrate_layers() if kind == wanted]
+    return join([slab(side, side, plain(y1 - y0), corner, 4).moved(y=y0) for y0, y1 in layers])
+
+
+def substrate_via() -> Solid:
+    """One plated via from the lowest to the highest copper layer."""
+    copper = [(y0, y1) for kind, y0, y1 in substrate_layers() if kind == "copper"]
+    radius = mm("substrate_via_radius")
+    return barrel([radius, radius], copper[-1][1] - copper[0][0], 6).moved(y=copper[0][0])
+
+
+def bga_ball() -> Solid:
+    """One solder ball, hanging below y = 0."""
+    return _joint(mm("ball_radius"), mm("ball_thickness"), 8).moved(y=-mm("ball_thickness"))
+
+
+def c4_bump() -> Solid:
+    """One joint between interposer and substrate, hanging below y = 0."""
+    return _joint(mm("c4_radius"), mm("c4_thickness"), 6).moved(y=-mm("c4_thickness"))
+
+
+def microbump() -> Solid:
+    """One joint on the interposer."""
+    radius = mm("microbump_radius")
+    return barrel([radius, radius * 0.86], mm("microbump_thickness"), 6)
+
+
+def _joint(radius: float, height: float, sides: int) -> Solid:
+    return barrel([radius * 0.72, radius, radius * 0.72], height, sides)
+
+
+def interposer_via() -> Solid:
+    """One via through the interposer."""
+    radius = mm("interposer_via_radius")
+    return barrel([radius, radius], mm("interposer_thickness"), 5)
+
+
+def capacitor_body() -> Solid:
+    """The ceramic of the smallest capacitor, lying along x; it reaches into both ends."""
+    length, end, step = mm("capacitor_length"), mm("capacitor_end"), mm("capacitor_step")
+    width, height = mm("capacitor_width") - 2 * step, mm("capacitor_thickness") - step
+    return slab(length - end, width, fillet(mm("capacitor_bevel"), height, 1))
+
+
+def capacitor_ends() -> Solid:
+    """Both tin ends of the smallest capacitor."""
+    length, width, end = mm("capacitor_length"), mm("capacitor_width"), mm("capacitor_end")
+    bevel = mm("capacitor_bevel")
+    cap = slab(end, width, fillet(bevel, mm("capacitor_thickness"), 1), bevel * 1.3)
+    place = (length - end) / 2
+    return join([cap.moved(x=-place), cap.moved(x=place)])
+
+
+def interposer_plate() -> Solid:
+    """The silicon plate."""
+    bevel = mm("interposer_bevel")
+    rings = fillet(bevel, mm("interposer_thickness"), 2, bottom=bevel)
+    return slab(mm("interposer_width"), mm("interposer_depth"), rings, mm("interposer_corner"), 3)
+
+
+def lane_ends(site: Site) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """Ends of the lanes of one site, (under the stack, under the die), package x and z."""
+    number, margin = count("lanes_per_site"), mm("lane_margin")
+    die_edge, stack_edge = mm("die_width") / 2, mm("die_width") / 2 + mm("stack_gap")
+    per_side = count("sites") // 2
+    share = (mm("die_depth") - 2 * mm("plan_margin")) / per_side
+    middle = (site.number % per_side - (per_side - 1) / 2) * share
+    ends = []
+    for lane in range(number):
+        place = lane / (number - 1) - 0.5
+        back = (lane % 3) * mm("lane_stagger")
+        outer = (
+            site.side * (stack_edge + mm("lane_under_stack") - back),
+            site.z + place * (mm("stack_depth") - 2 * margin),
+        )
+        inner = (site.side * (die_edge - mm("lane_under_die") + back), middle + place * (share - 2 * margin))
+        ends.append((outer, inner))
+    return ends
+
+
+def interposer_lanes() -> Solid:
+    """All lanes of all sites: straight under stack and die, shifting sideways in the gap between them. y = 0 at the
+    interposer's top."""
+    bends = mm("die_width") / 2, mm("die_width") / 2 + mm("stack_gap")
+    lanes = []
+    for site in sites():
+        for (outer_x, outer_z), (inner_x, inner_z) in lane_ends(site):
+            path = [
+                (outer_x, outer_z),
+                (site.side * bends[1], outer_z),
+                (site.side * bends[0], inner_z),
+                (inner_x, inner_z),
+            ]
+            lanes.append(ribbon(path, mm("lane_width"), mm("lane_height")))
+    return join(lanes)
+
+
+def moulding() -> Solid:
+    """The fill around die and stacks; y = 0 at the interposer's top."""
+    clear, seat = mm("moulding_clearance"), mm("moulding_seat")
+    half = [mm("die_width") / 2 + clear, mm("die_depth") / 2 + clear]
+    holes = [Opening(-half[0], -half[1], half[0], half[1])]
+    half = [mm("stack_width") / 2 + clear, mm("stack_depth") / 2 + clear]
+    holes += [Opening(s.x - half[0], s.z - half[1], s.x + half[0], s.z + half[1]) for s in sites()]
+    inset = 2 * mm("moulding_inset")
+    height = mm("microbump_thickness") + mm("tops_thickness") - seat
+    width, depth = mm("interposer_width") - inset, mm("interposer_depth") - inset
+    return plate(width, depth, height, holes, mm("moulding_bevel"), mm("moulding_corner")).moved(y=seat)
+
+
+def gpu_die_body() -> Solid:
+    """The die without its relief."""
+    rings = fillet(mm("die_bevel"), mm("tops_thickness"), 2)
+    return slab(mm("die_width"), mm("die_depth"), rings, mm("die_corner"), 3)
+
+
+def base_die() -> Solid:
+    """The logic die under a stack."""
+    bevel = mm("stack_bevel")
+    rings = fillet(bevel, mm("base_die_thickness"), 1, bottom=bevel)
+    return slab(mm("stack_width"), mm("stack_depth"), rings, mm("stack_corner"), 2)
+
+
+def dram_die() -> Solid:
+    """One memory die, bevelled on both faces so that a pile of them reads as lines."""
+    inset, bevel = 2 * mm("dram_inset"), mm("stack_bevel")
+    rings = fillet(bevel, mm("dram_die_thickness"), 1, bottom=bevel)
+    return slab(mm("stack_width") - inset, mm("stack_depth") - inset, rings, mm("stack_corner"), 2)
+
+
+def film() -> Solid:
+    """The joint under one memory die."""
+    inset = 2 * mm("film_inset")
+    return slab(mm("stack_width") - inset, mm("stack_depth") - inset, plain(mm("film_thickness")), mm("stack_corner"))
+
+
+def stack_vias() -> Solid:
+    """Vias of one memory die and its joint: a field across the middle, as in the dies themselves."""
+    radius, pitch = mm("stack_via_radius"), mm("stack_via_pitch")
+    via = barrel([radius, radius], dram_pitch(), 4)
+    return join([via.moved(x, 0.0, z) for x, z in grid(fitting(mm("stack_width") - 2.0, pitch), 3, pitch)])
+
+
+def stack_mark(named: bool) -> Solid:
+    """The mark on a stack's top: a dot in one corner, and the kind of memory on the stacks NVIDIA names."""
+    height, cap, stroke = mm("mark_height"), mm("mark_cap_height"), mm("mark_stroke")
+    corner_x, corner_z = -mm("stack_width") / 2 + 1.1, mm("stack_depth") / 2 - 1.1
+    ring = arc((corner_x, corner_z), (0.3, 0.3), 0, 360, 16)
+    shapes = [ribbon(ring, stroke, height)]
+    if named:
+        shapes.append(write("HBM3", cap, stroke, height).moved(z=cap / 2))
+    return join(shapes)
+
+
+def joint_places() -> list[tuple[float, float, float]]:
+    """Every microbump: x, z and its width relative to the common one. Fields under die and stacks, and one joint at
+    each end of each lane."""
+    pitch, edge = mm("microbump_pitch"), mm("microbump_edge")
+    free = mm("lane_under_die") + edge
+    columns, rows = fitting(mm("die_width") - 2 * free - edge, pitch), fitting(mm("die_depth") - 2 * edge, pitch)
+    places = [(x, z, 1.0) for x, z in grid(columns, rows, pitch)]
+    # the field of a stack keeps clear of the strip its lanes take
+    width = mm("stack_width") - mm("lane_under_stack") - 2 * edge
+    columns, rows = fitting(width, pitch), fitting(mm("stack_depth") - 2 * edge, pitch)
+    narrow = mm("lane_bump_radius") / mm("microbump_radius")
+    for site in sites():
+        middle = site.x + site.side * mm("lane_under_stack") / 2
+        places += [(x, z, 1.0) for x, z in grid(columns, rows, pitch, middle, site.z)]
+        for outer, inner in lane_ends(site):
+            places += [(*outer, narrow), (*inner, narrow)]
+    return places

@@ -15,7 +15,7 @@ import trimesh
 import trimesh.exchange.gltf
 from numpy.typing import NDArray
 
-from app.geometry.instancing import rounded, write_arrays
+from app.geometry.instancing import Copies, rounded, write_arrays
 from app.geometry.materials import MATERIALS
 from app.geometry.package import ROOT, SCALE, Node, Package
 from app.geometry.package import build as build_package
@@ -24,6 +24,8 @@ from app.geometry.solids import Solid
 MODEL = "h100_sxm5.glb"
 MANIFEST = "manifest.json"
 _trimesh: Any = trimesh  # its own annotations are partial: strict checking would refuse every call
+_UINT16, _UINT32 = 5123, 5125
+_VERTEX_DATA, _INDEX_DATA = 34962, 34963
 _ASSET = {
     "version": "2.0",
     "generator": "flashattention-exhibit with trimesh",
@@ -70,7 +72,7 @@ def glb_bytes(package: Package) -> bytes:
         scene,
         include_normals=True,
         unitize_normals=False,
-        buffer_postprocessor=lambda buffers, tree: write_arrays(buffers, tree, copies),
+        buffer_postprocessor=lambda buffers, tree: _finish_buffers(buffers, tree, copies),
         tree_postprocessor=_tidy,
     )
     return glb
@@ -98,6 +100,20 @@ def _matrix(node: Node) -> NDArray[np.float64]:
     return matrix
 
 
+def _finish_buffers(buffers: Any, tree: dict[str, Any], copies: dict[str, Copies]) -> None:
+    """Store indices in 16 bits, which is enough for every mesh here and half the size, and add the copies' places."""
+    pieces, accessors = list(buffers), list(tree["accessors"].values())
+    for mesh in tree["meshes"]:
+        for primitive in mesh["primitives"]:
+            accessor = accessors[primitive["indices"]]
+            if accessor["componentType"] == _UINT32 and accessor["max"][0] < 65_535:
+                piece = pieces[accessor["bufferView"]]
+                data = np.frombuffer(buffers[piece], dtype="<u4").astype("<u2").tobytes()
+                buffers[piece] = data + bytes(-len(data) % 4)
+                accessor["componentType"] = _UINT16
+    write_arrays(buffers, tree, copies)
+
+
 def _tidy(tree: dict[str, Any]) -> None:
     """Order what trimesh leaves in hash order, give materials in full, and write places instead of matrices."""
     tree["asset"] = dict(_ASSET)
@@ -105,6 +121,10 @@ def _tidy(tree: dict[str, Any]) -> None:
     for mesh in tree["meshes"]:
         if not mesh.get("extras"):
             mesh.pop("extras", None)
+        for primitive in mesh["primitives"]:
+            uses = {primitive["indices"]: _INDEX_DATA, **dict.fromkeys(primitive["attributes"].values(), _VERTEX_DATA)}
+            for accessor, target in uses.items():
+                tree["bufferViews"][tree["accessors"][accessor]["bufferView"]]["target"] = target
     for node in tree["nodes"]:
         if "children" in node:
             node["children"] = sorted(node["children"])

@@ -190,4 +190,4 @@ class _Plate:
                 )
             for low, high in itertools.pairwise(strips):
                 for here in range(len(line) - 1):
-                    self._quad(low[here], high[here], high[here + 1], low[here + 1])
+                    self._quad(low[here], low[here + 1], high[here + 1], high[here])

@@ -40,6 +40,7 @@ UNITS: dict[str, Unit] = {
     "trillion/s": Unit("trillion/s", 1e12),
     "bytes per clock": Unit("bytes per clock"),
     # arithmetic
+    "FLOP": Unit("FLOP"),
     "GFLOP": Unit("GFLOP", 1e9),
     "FLOP/byte": Unit("FLOP/byte"),
     # time
@@ -66,12 +67,10 @@ UNITS: dict[str, Unit] = {
     "rows": Unit("rows"),
     "passes": Unit("passes"),
     "scores": Unit("scores"),
-    "keys": Unit("keys"),
-    "elements": Unit("elements"),
     "matrix multiplications": Unit("matrix multiplications"),
     "numbers per row": Unit("numbers per row"),
     "number per row": Unit("number per row"),
-    "warps": Unit("warps"),
+    "registers": Unit("registers"),
     # a claim without a figure: its value is a phrase
     "statement": Unit(""),
 }

@@ -2,7 +2,7 @@
 
 All sizes are bytes over all heads. Tensors: q k v o, s (scores) and p (probs), do dq dk dv, dp and ds (gradients of
 probs and scores); row statistics, always fp32: stats (running max and running sum, FlashAttention 1), lse
-(log-sum-exp) and delta (row sums of dO∘O, FlashAttention 2); dq_acc (dQ added up in fp32).
+(log-sum-exp) and delta (row sums of dO∘O, FlashAttention 2); o_acc and dq_acc (O and dQ added up in fp32).
 
 With grouped-query attention K and V count once per group: the query heads of a group are taken to work on a K/V block
 together, so each pass over K and V is made once for the group, and dK and dV are written once per key/value head.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.theory import tiling
+from app.theory.block_sparse import BlockPattern
 from app.theory.shapes import AttentionShape, BlockShape
 
 # For each (model, direction) the forms that can be counted; the first is meant when none is named.
@@ -75,17 +76,31 @@ def variant_name(model: str, direction: str, variant: str | None) -> str:
 
 
 def accesses(
-    model: str, shape: AttentionShape, block: BlockShape, direction: str = "forward", variant: str | None = None
+    model: str,
+    shape: AttentionShape,
+    block: BlockShape,
+    direction: str = "forward",
+    variant: str | None = None,
+    pattern: BlockPattern | None = None,
 ) -> tuple[Access, ...]:
-    """Loads and stores of every tensor. ValueError for an unknown name or a variant that does not fit the shape."""
+    """Loads and stores of every tensor. ValueError for an unknown name or a variant that does not fit the shape.
+
+    With a block-sparse `pattern` (fa1 and fa2 only) the loops skip what it leaves out; what is loaded or stored once a
+    row of blocks or once a column still is, even where nothing is left in it, as in the first paper's Algorithm 5.
+    """
     variant = variant_name(model, direction, variant)
+    if pattern is not None and model not in ("fa1", "fa2"):
+        raise ValueError(f"a block-sparse pattern needs model fa1 or fa2, got {model}")
     if model == "least":
         return _least(shape, direction)
     if model == "standard":
         return _standard_forward(shape, variant) if direction == "forward" else _standard_backward(shape)
+    if (model, direction) == ("fa2", "forward"):
+        return _fa2_forward(shape, tiling.keys_visited(shape, block, pattern), variant)
+    rows = tiling.queries_visited(shape, block, pattern)
     if direction == "forward":
-        return _fa1_forward(shape, block, variant) if model == "fa1" else _fa2_forward(shape, block, variant)
-    return _fa1_backward(shape, block) if model == "fa1" else _fa2_backward(shape, block, variant)
+        return _fa1_forward(shape, rows, variant)
+    return _fa1_backward(shape, rows) if model == "fa1" else _fa2_backward(shape, rows, variant)
 
 
 def _least(shape: AttentionShape, direction: str) -> tuple[Access, ...]:
@@ -137,17 +152,25 @@ def _passes(tensor: str, size: int, rows: int, seqlen: int, *, reads: int = 0, w
     return Access(tensor, size, reads * moved, writes * moved, reads > 0)
 
 
-def _fa1_forward(shape: AttentionShape, block: BlockShape, variant: str) -> tuple[Access, ...]:
+def _plus(access: Access, *, reads: int = 0, writes_before: int = 0) -> Access:
+    """The same with whole passes added: reads, or writes that come before the first load."""
+    return Access(
+        access.tensor,
+        access.size_bytes,
+        access.read_bytes + reads * access.size_bytes,
+        access.written_bytes + writes_before * access.size_bytes,
+        access.starts_in_memory and not writes_before,
+    )
+
+
+def _fa1_forward(shape: AttentionShape, rows: int, variant: str) -> tuple[Access, ...]:
     """Algorithm 1: each K/V block stays while all q blocks pass with their O, m and l, which go back every time."""
     n, q, kv = shape.seqlen, shape.q_bytes, shape.kv_bytes
-    rows = tiling.queries_visited(shape, block)
-    o_size = shape.q_fp32_bytes if variant == "acc32" else q
-    o = _passes("o", o_size, rows, n, reads=1, writes=1)
+    name, size = ("o_acc", shape.q_fp32_bytes) if variant == "acc32" else ("o", q)
+    o = _passes(name, size, rows, n, reads=1, writes=1)
     stats = _passes("stats", 2 * shape.row_statistic_bytes, rows, n, reads=1, writes=1)
     if variant == "with_init":
-        o, stats = (
-            Access(a.tensor, a.size_bytes, a.read_bytes, a.written_bytes + a.size_bytes, False) for a in (o, stats)
-        )
+        o, stats = _plus(o, writes_before=1), _plus(stats, writes_before=1)
     return (
         _passes("q", q, rows, n, reads=1),
         _access("k", kv, reads=1),
@@ -157,10 +180,9 @@ def _fa1_forward(shape: AttentionShape, block: BlockShape, variant: str) -> tupl
     )
 
 
-def _fa1_backward(shape: AttentionShape, block: BlockShape) -> tuple[Access, ...]:
+def _fa1_backward(shape: AttentionShape, rows: int) -> tuple[Access, ...]:
     """Algorithm 4: K/V blocks outside; Q, O, dO, dQ, m and l of every q block pass, dQ goes back every time."""
     n, q, kv = shape.seqlen, shape.q_bytes, shape.kv_bytes
-    rows = tiling.queries_visited(shape, block)
     return (
         _passes("q", q, rows, n, reads=1),
         _access("k", kv, reads=1),
@@ -174,10 +196,9 @@ def _fa1_backward(shape: AttentionShape, block: BlockShape) -> tuple[Access, ...
     )
 
 
-def _fa2_forward(shape: AttentionShape, block: BlockShape, variant: str) -> tuple[Access, ...]:
+def _fa2_forward(shape: AttentionShape, keys: int, variant: str) -> tuple[Access, ...]:
     """Algorithm 1 of the second paper: each q block stays, all K/V blocks pass, O leaves once."""
     n, q, kv = shape.seqlen, shape.q_bytes, shape.kv_bytes
-    keys = tiling.keys_visited(shape, block)
     lse = (_access("lse", shape.row_statistic_bytes, writes=1),) if variant == "with_lse" else ()
     return (
         _access("q", q, reads=1),
@@ -188,7 +209,7 @@ def _fa2_forward(shape: AttentionShape, block: BlockShape, variant: str) -> tupl
     )
 
 
-def _fa2_backward(shape: AttentionShape, block: BlockShape, variant: str) -> tuple[Access, ...]:
+def _fa2_backward(shape: AttentionShape, rows: int, variant: str) -> tuple[Access, ...]:
     """Algorithm 2 of the second paper: delta first, then K/V blocks outside and q blocks passing.
 
     listed: O is loaded in the loop and dQ is read and written in the precision of Q (the listing loads it on lines 9
@@ -196,32 +217,23 @@ def _fa2_backward(shape: AttentionShape, block: BlockShape, variant: str) -> tup
     Setting dQ (or its accumulator) to zero beforehand is not counted.
     """
     n, q, kv, stat = shape.seqlen, shape.q_bytes, shape.kv_bytes, shape.row_statistic_bytes
-    rows = tiling.queries_visited(shape, block)
-
-    def with_preprocess(access: Access, *, reads: int = 0, writes: int = 0) -> Access:
-        size = access.size_bytes
-        starts = access.starts_in_memory and not writes
-        return Access(
-            access.tensor, size, access.read_bytes + reads * size, access.written_bytes + writes * size, starts
-        )
 
     common = (
         _passes("q", q, rows, n, reads=1),
         _access("k", kv, reads=1),
         _access("v", kv, reads=1),
-        with_preprocess(_passes("do", q, rows, n, reads=1), reads=1),
+        _plus(_passes("do", q, rows, n, reads=1), reads=1),
         _passes("lse", stat, rows, n, reads=1),
-        with_preprocess(_passes("delta", stat, rows, n, reads=1), writes=1),
+        _plus(_passes("delta", stat, rows, n, reads=1), writes_before=1),
         _access("dk", kv, writes=1),
         _access("dv", kv, writes=1),
     )
     if variant == "listed":
-        o = with_preprocess(_passes("o", q, rows, n, reads=1), reads=1)
+        o = _plus(_passes("o", q, rows, n, reads=1), reads=1)
         return (*common, o, _passes("dq", q, rows, n, reads=1, writes=1))
-    dq_acc = _passes("dq_acc", shape.q_fp32_bytes, rows, n, reads=1, writes=1)
     return (
         *common,
         _access("o", q, reads=1),
-        Access("dq_acc", dq_acc.size_bytes, dq_acc.read_bytes + dq_acc.size_bytes, dq_acc.written_bytes, True),
+        _plus(_passes("dq_acc", shape.q_fp32_bytes, rows, n, reads=1, writes=1), reads=1),
         _access("dq", q, writes=1),
     )

@@ -1,7 +1,8 @@
 """The order in which tiles move between HBM, the L2 cache and the SMs, step by step.
 
-A step is one score block worked on (some backward passes add steps that touch rows only). `programs` says which tiles
-each algorithm loads and stores in which step; this file turns that into moves between neighbouring levels:
+A step is one score block worked on (some backward passes add steps that touch rows only). `programs_forward` and
+`programs_backward` say which tiles each algorithm loads and stores in which step; this file turns that into moves
+between neighbouring levels:
 
 - standard: each matrix is streamed, every load crosses hbm → l2 → sm and every store sm → l2 → hbm.
 - fa1, fa2: the L2 cache holds what is in use. The first load of a tile that lies in memory crosses hbm → l2, every
@@ -11,15 +12,25 @@ A move's bytes are those of the tile's real rows over all heads (k, v, dk, dv: o
 on each line add up exactly to `traffic.count` of the same shape on that line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from app.theory import programs, tiling
+from app.theory import programs_backward, programs_forward, tiling
 from app.theory.accesses import variant_name
 from app.theory.shapes import AttentionShape, BlockShape
+from app.theory.tiles import Event, Tape, Tile, TileSizes
 
-ALGORITHMS = programs.ALGORITHMS
+ALGORITHMS = ("standard", "fa1", "fa2")
 MAX_BLOCKS = 32
+
+_PROGRAMS: dict[tuple[str, str], Callable[[Tape, AttentionShape, BlockShape, str], None]] = {
+    ("standard", "forward"): programs_forward.standard,
+    ("fa1", "forward"): programs_forward.fa1,
+    ("fa2", "forward"): programs_forward.fa2,
+    ("standard", "backward"): programs_backward.standard,
+    ("fa1", "backward"): programs_backward.fa1,
+    ("fa2", "backward"): programs_backward.fa2,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +92,9 @@ def build(
     blocks_m, blocks_n = tiling.grid(shape, block)
     if max(blocks_m, blocks_n) > MAX_BLOCKS:
         raise ValueError(f"a schedule has at most {MAX_BLOCKS} blocks on a side, got {blocks_m} x {blocks_n}")
-    tape = programs.record(algorithm, shape, block, direction, variant)
-    sizes = programs.TileSizes(shape, block)
+    tape = Tape()
+    _PROGRAMS[algorithm, direction](tape, shape, block, variant)
+    sizes = TileSizes(shape, block)
     moves = _streamed(tape.events, sizes) if algorithm == "standard" else _through_l2(tape.events, sizes)
     return Schedule(
         algorithm=algorithm,
@@ -99,16 +111,16 @@ def build(
     )
 
 
-def _streamed(events: Iterable[programs.Event], sizes: programs.TileSizes) -> Iterable[Move]:
+def _streamed(events: Iterable[Event], sizes: TileSizes) -> Iterable[Move]:
     for event in events:
         path = ("hbm", "l2", "sm") if event.is_load else ("sm", "l2", "hbm")
         yield _move(event, sizes, path[0], path[1])
         yield _move(event, sizes, path[1], path[2])
 
 
-def _through_l2(events: list[programs.Event], sizes: programs.TileSizes) -> Iterable[Move]:
+def _through_l2(events: list[Event], sizes: TileSizes) -> Iterable[Move]:
     last_store = {event.tile: index for index, event in enumerate(events) if not event.is_load}
-    in_l2: set[programs.Tile] = set()
+    in_l2: set[Tile] = set()
     for index, event in enumerate(events):
         if event.is_load:
             if event.tile not in in_l2:
@@ -121,6 +133,6 @@ def _through_l2(events: list[programs.Event], sizes: programs.TileSizes) -> Iter
         in_l2.add(event.tile)
 
 
-def _move(event: programs.Event, sizes: programs.TileSizes, source: str, target: str) -> Move:
+def _move(event: Event, sizes: TileSizes, source: str, target: str) -> Move:
     tensor, m_block, n_block = event.tile
     return Move(event.step, tensor, m_block, n_block, source, target, sizes.tile_bytes(event.tile))

@@ -2,11 +2,13 @@
 
 Rows of q are cut into blocks of `block_m`, rows of k and v into blocks of `block_n`; last blocks may be partial and
 only their real rows count. Under a causal mask (query row i sees keys 0 … i) a score block is skipped when its first
-key comes after its last query. The sums below are closed forms, so a length of a million costs no more than one of ten.
+key comes after its last query. The sums below are closed forms, so a length of a million costs no more than one of ten
+(except with a block-sparse pattern, whose blocks are looked at one by one).
 """
 
 from collections.abc import Iterator
 
+from app.theory.block_sparse import BlockPattern
 from app.theory.shapes import AttentionShape, BlockShape
 
 
@@ -61,20 +63,24 @@ def kv_outer_order(shape: AttentionShape, block: BlockShape) -> Iterator[tuple[i
             yield m_block, n_block
 
 
-def keys_visited(shape: AttentionShape, block: BlockShape) -> int:
+def keys_visited(shape: AttentionShape, block: BlockShape, pattern: BlockPattern | None = None) -> int:
     """Rows of k loaded for one head when each q block loads every k block it needs (q outer).
 
     seqlen · T_r without a mask; with a causal one the sum over q blocks of the keys up to the end of the last block
     each needs.
     """
+    if pattern is not None:
+        return sum(keys for _, keys in _pattern_blocks(shape, block, pattern))
     blocks_m, blocks_n = grid(shape, block)
     if not shape.causal:
         return shape.seqlen * blocks_m
     return _keys_of_full_q_blocks(shape, block, blocks_m, blocks_n) + shape.seqlen
 
 
-def queries_visited(shape: AttentionShape, block: BlockShape) -> int:
+def queries_visited(shape: AttentionShape, block: BlockShape, pattern: BlockPattern | None = None) -> int:
     """Rows of q loaded for one head when each k/v block loads every q block that needs it (k/v outer)."""
+    if pattern is not None:
+        return sum(rows for rows, _ in _pattern_blocks(shape, block, pattern))
     _, blocks_n = grid(shape, block)
     if not shape.causal:
         return shape.seqlen * blocks_n
@@ -82,8 +88,10 @@ def queries_visited(shape: AttentionShape, block: BlockShape) -> int:
     return shape.seqlen * blocks_n - block.block_m * skipped_blocks
 
 
-def score_entries_visited(shape: AttentionShape, block: BlockShape) -> int:
+def score_entries_visited(shape: AttentionShape, block: BlockShape, pattern: BlockPattern | None = None) -> int:
     """Entries of the score matrix in all visited blocks of one head, masked ones inside them included."""
+    if pattern is not None:
+        return sum(rows * keys for rows, keys in _pattern_blocks(shape, block, pattern))
     if not shape.causal:
         return shape.seqlen * shape.seqlen
     blocks_m, blocks_n = grid(shape, block)
@@ -101,6 +109,17 @@ def fa1_block_rule(memory_elements: int, head_dim: int) -> BlockShape:
         raise ValueError(f"memory_elements and head_dim must be at least 1, got {memory_elements} and {head_dim}")
     block_n = -(-memory_elements // (4 * head_dim))
     return BlockShape(block_m=min(block_n, head_dim), block_n=block_n)
+
+
+def _pattern_blocks(shape: AttentionShape, block: BlockShape, pattern: BlockPattern) -> Iterator[tuple[int, int]]:
+    """(query rows, key rows) of every block that both the mask and the pattern let through."""
+    pattern.check(*grid(shape, block))
+    for m_block, n_block in q_outer_order(shape, block):
+        if pattern.keeps(m_block, n_block):
+            yield (
+                block_rows(m_block, shape.seqlen, block.block_m),
+                block_rows(n_block, shape.seqlen, block.block_n),
+            )
 
 
 def _keys_of_full_q_blocks(shape: AttentionShape, block: BlockShape, blocks_m: int, blocks_n: int) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from app.theory import memory, tiling
 from app.theory.accesses import VARIANTS, Access, accesses, variant_name
+from app.theory.block_sparse import BlockPattern
 from app.theory.shapes import AttentionShape, BlockShape
 
 MODELS = ("least", "standard", "fa1", "fa2")
@@ -35,7 +36,8 @@ class Traffic:
     """What one model moves across one line, over all heads.
 
     `needed_bytes` is the memory allocated while the pass runs; `saved_bytes` is what the forward pass leaves for the
-    backward one beyond Q, K and V. Both are defined in `memory`.
+    backward one beyond Q, K and V. Both are defined in `memory`. `approximate` marks block-sparse attention: what is
+    counted does not compute exact attention.
     """
 
     model: str
@@ -45,6 +47,7 @@ class Traffic:
     by_tensor: tuple[Transfer, ...]
     needed_bytes: int
     saved_bytes: int
+    approximate: bool = False
 
     @property
     def read_bytes(self) -> int:
@@ -74,19 +77,23 @@ def count(
     direction: str = "forward",
     variant: str | None = None,
     line: str | None = None,
+    pattern: BlockPattern | None = None,
 ) -> Traffic:
     """Count what `model` moves. ValueError for an unknown name.
 
     `variant` names a form in VARIANTS (default: the first). `line` defaults to the model's own. On the HBM line fa1
     and fa2 are counted with an L2 cache that holds what is in use: a tensor found in memory comes in once, a tensor
     that is written goes out once, whatever happens between L2 and SMs. least and standard cross both lines alike.
+    `pattern` leaves out blocks (fa1 and fa2, on their own line only): the result is then no longer exact attention.
     """
     variant = variant_name(model, direction, variant)
     line = own_line(model) if line is None else line
     if line not in LINES:
         raise ValueError(f"line must be one of {', '.join(LINES)}, got {line!r}")
-    listed = accesses(model, shape, block, direction, variant)
+    listed = accesses(model, shape, block, direction, variant, pattern)
     through_l2 = line == "hbm" and own_line(model) == "l2_to_sm"
+    if through_l2 and pattern is not None:
+        raise ValueError("a block-sparse pattern is counted on line l2_to_sm only")
     return Traffic(
         model=model,
         direction=direction,
@@ -95,6 +102,7 @@ def count(
         by_tensor=tuple(_beyond_l2(access) if through_l2 else _at_sm(access) for access in listed),
         needed_bytes=memory.needed_bytes(model, shape, direction, variant),
         saved_bytes=memory.saved_bytes(model, shape),
+        approximate=pattern is not None,
     )
 
 

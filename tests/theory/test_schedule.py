@@ -13,8 +13,15 @@ from tests.theory.strategies import block_of_problem, problems, repeatable, shap
 
 CASES = [
     ("standard", "forward", None),
+    ("fa1", "forward", None),
+    ("fa1", "forward", "with_init"),
+    ("fa1", "forward", "acc32"),
     ("fa2", "forward", None),
     ("fa2", "forward", "with_lse"),
+    ("standard", "backward", None),
+    ("fa1", "backward", None),
+    ("fa2", "backward", "kernel"),
+    ("fa2", "backward", "listed"),
 ]
 ADJACENT = {("hbm", "l2"), ("l2", "sm"), ("sm", "l2"), ("l2", "hbm")}
 
@@ -54,13 +61,19 @@ def test_sums_equal_the_traffic_on_both_lines(algorithm, direction, variant, pro
 def test_a_tile_is_on_the_level_it_leaves(algorithm, direction, variant, causal):
     built = schedule.build(algorithm, AttentionShape(70, 8, causal=causal), BlockShape(16, 12), direction, variant)
     on_level: dict[str, set[tuple]] = {"hbm": set(), "l2": set(), "sm": set()}
-    made_on_chip = {"s", "p", "o", "lse"}
+    # Everything else is written by the pass itself before it may be read.
+    found_in_memory = {"forward": {"q", "k", "v"}, "backward": {"q", "k", "v", "o", "do", "stats", "lse"}}[direction]
+    if algorithm == "standard" and direction == "backward":
+        found_in_memory.add("p")
+    # Running values that the loop reads before it writes them; the step that sets them to zero is not counted.
+    if variant != "with_init":
+        found_in_memory |= {"o", "o_acc", "stats", "dq_acc", "dq"} if algorithm != "standard" else set()
     for move in built.moves:
         tile = (move.tensor, move.m_block, move.n_block)
         assert (move.source, move.target) in ADJACENT
         if move.source == "l2":
             assert tile in on_level["l2"]
-        if move.source == "hbm" and move.tensor in made_on_chip:
+        if move.source == "hbm" and move.tensor not in found_in_memory:
             assert tile in on_level["hbm"]
         on_level[move.target].add(tile)
 
@@ -79,19 +92,32 @@ def test_steps_count_up_and_stay_in_range(algorithm, direction, variant, problem
     assert all(before[0] < after[0] for before, after in pairwise(built.computes))
 
 
+def test_unfused_mask_adds_a_phase_whose_sums_equal_the_traffic():
+    shape, block = AttentionShape(70, 8, causal=True), BlockShape(16, 12)
+    built = schedule.build("standard", shape, block, variant="unfused_mask")
+    counted = traffic.count("standard", shape, block, variant="unfused_mask")
+    assert built.num_steps == 4 * 5 * 6
+    for line in traffic.LINES:
+        assert built.line_bytes(line) == (counted.read_bytes, counted.written_bytes)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "direction", "by_key_block"),
+    [("fa1", "forward", True), ("fa2", "forward", False), ("fa1", "backward", True), ("fa2", "backward", True)],
+)
 @repeatable
 @given(problem=problems())
-def test_fa2_forward_works_on_exactly_the_blocks_the_mask_leaves(problem):
+def test_works_on_exactly_the_blocks_the_mask_leaves(algorithm, direction, by_key_block, problem):
     q_blocks, k_blocks = (walkers.cut(problem.seqlen, b) for b in (problem.block_m, problem.block_n))
     assume(max(len(q_blocks), len(k_blocks)) <= 32)
-    built = schedule.build("fa2", shape_of_problem(problem), block_of_problem(problem))
-    seen = [
+    built = schedule.build(algorithm, shape_of_problem(problem), block_of_problem(problem), direction)
+    seen = {
         (m, n)
         for m, queries in enumerate(q_blocks)
         for n, keys in enumerate(k_blocks)
         if walkers.sees(problem, queries, keys)
-    ]
-    assert [(m, n) for _, m, n in built.computes] == seen
+    }
+    assert [(m, n) for _, m, n in built.computes] == sorted(seen, key=lambda pair: pair[::-1] if by_key_block else pair)
 
 
 def test_fa2_forward_two_by_two():
@@ -150,6 +176,26 @@ def test_standard_has_one_step_per_score_block_and_phase_even_under_a_causal_mas
 def test_bad_requests_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         schedule.build(*arguments)
+
+
+def test_standard_backward_sends_a_row_of_score_gradients_only_when_the_row_is_complete():
+    built = schedule.build("standard", AttentionShape(64, 8), BlockShape(16, 16), "backward")
+    for m_block in range(4):
+        loads = [move.step for move in built.moves if (move.tensor, move.m_block, move.target) == ("dp", m_block, "sm")]
+        stores = [
+            move.step for move in built.moves if (move.tensor, move.m_block, move.source) == ("ds", m_block, "sm")
+        ]
+        assert len(loads) == len(stores) == 4
+        assert max(loads) <= min(stores)
+
+
+def test_fa2_backward_has_steps_before_and_after_the_score_blocks():
+    shape, block = AttentionShape(64, 8), BlockShape(16, 32)
+    kernel = schedule.build("fa2", shape, block, "backward")
+    assert (kernel.num_steps, len(kernel.computes)) == (4 + 8 + 4, 8)
+    assert {move.tensor for move in kernel.moves if move.step < 4} == {"o", "do", "delta"}
+    assert {move.tensor for move in kernel.moves if move.step >= 12} == {"dq_acc", "dq"}
+    assert schedule.build("fa2", shape, block, "backward", "listed").num_steps == 4 + 8
 
 
 def test_largest_schedule_is_allowed():

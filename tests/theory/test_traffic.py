@@ -51,7 +51,7 @@ WALKS = {
     ("standard", None): walkers.standard_forward,
     ("fa1", None): walkers.fa1_forward,
     ("fa1", "with_init"): lambda problem: walkers.fa1_forward(problem, init=True),
-    ("fa1", "acc32"): lambda problem: walkers.fa1_forward(problem, o_element=4),
+    ("fa1", "acc32"): lambda problem: walkers.fa1_forward(problem, fp32_output=True),
     ("fa2", None): walkers.fa2_forward,
     ("fa2", "with_lse"): lambda problem: walkers.fa2_forward(problem, lse=True),
 }

@@ -98,13 +98,14 @@ def standard_forward(problem: Problem, *, mask_kernel: bool = False) -> Ledger:
     return ledger
 
 
-def fa1_forward(problem: Problem, *, init: bool = False, o_element: int | None = None) -> Ledger:
+def fa1_forward(problem: Problem, *, init: bool = False, fp32_output: bool = False) -> Ledger:
     ledger = Ledger()
+    o, o_element = ("o_acc", 4) if fp32_output else ("o", None)
     q_blocks, k_blocks = cut(problem.seqlen, problem.block_m), cut(problem.seqlen, problem.block_n)
     for group in groups(problem):
         if init:
             for _ in group:
-                ledger.write("o", rows_bytes(problem, range(problem.seqlen), o_element))
+                ledger.write(o, rows_bytes(problem, range(problem.seqlen), o_element))
                 ledger.write("stats", 2 * 4 * problem.seqlen)
         for keys in k_blocks:
             ledger.read("k", rows_bytes(problem, keys))
@@ -114,8 +115,8 @@ def fa1_forward(problem: Problem, *, init: bool = False, o_element: int | None =
                     if not sees(problem, queries, keys):
                         continue
                     ledger.read("q", rows_bytes(problem, queries))
-                    ledger.read("o", rows_bytes(problem, queries, o_element))
-                    ledger.write("o", rows_bytes(problem, queries, o_element))
+                    ledger.read(o, rows_bytes(problem, queries, o_element))
+                    ledger.write(o, rows_bytes(problem, queries, o_element))
                     ledger.read("stats", 2 * 4 * len(queries))
                     ledger.write("stats", 2 * 4 * len(queries))
     return ledger

@@ -91,6 +91,7 @@ def build() -> Package:
         "substrate_copper": parts.substrate_copper(),
         "substrate_via": parts.substrate_via(),
         "bga_ball": parts.bga_ball(),
+        "bga_ball_inner": parts.bga_ball_inner(),
         "capacitor": parts.capacitor_body(),
         "capacitor_end": parts.capacitor_ends(),
         "interposer_plate": parts.interposer_plate(),
@@ -127,16 +128,20 @@ def _substrate(y: float) -> list[Node]:
     balls = grid(count("balls_per_side"), count("balls_per_side"), mm("ball_pitch"))
     # the corner ball at the pin-one mark is left out, as on real packages
     balls.remove(max(balls, key=lambda place: place[1] - place[0]))
+    rim = (count("balls_per_side") / 2 - 2) * mm("ball_pitch")
+    outer = [place for place in balls if max(map(abs, place)) > rim]
+    inner = [place for place in balls if max(map(abs, place)) < rim]
     pitch = mm("substrate_via_pitch")
     vias = grid(fitting(side - 6.0, pitch), fitting(side - 6.0, pitch), pitch)
-    rows, inside = _capacitor_rows(), {"inside": True}
+    rows, inside, hidden = _capacitor_rows(), {"inside": True}, about("bga_balls", covered=True)
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=about(name)),
         Node("substrate_board", name, "substrate_board", "substrate_mask", extras=about(name)),
         Node("substrate_core", name, "substrate_core", "substrate_core", extras=about(name)),
         Node("substrate_copper", name, "substrate_copper", "copper", extras=about(name)),
         Node("substrate_vias", name, "substrate_via", "copper", extras=about(name, **inside), copies=at(vias)),
-        Node("bga_balls", name, "bga_ball", "solder", extras=about("bga_balls"), copies=at(balls)),
+        Node("bga_balls", name, "bga_ball", "solder", extras=about("bga_balls"), copies=at(outer)),
+        Node("bga_balls_inner", name, "bga_ball_inner", "solder", extras=hidden, copies=at(inner)),
         Node("capacitors", name, "capacitor", "ceramic", extras=about("capacitors"), copies=rows),
         Node("capacitor_ends", name, "capacitor_end", "tin", extras=about("capacitors"), copies=rows),
     ]
@@ -144,21 +149,19 @@ def _substrate(y: float) -> list[Node]:
 
 def _capacitor_rows() -> Copies:
     """Rows of three sizes around the interposer, gathered in groups that follow die and stacks."""
-    top = substrate_height()
-    rows: list[tuple[float, float, float, bool]] = []  # x, z, size, turned
-    groups = [(-1, 7), (0, 14), (1, 7)]
+    rows: list[tuple[float, float, tuple[float, float, float], bool]] = []  # x, z, size, turned
     beside = mm("die_width") / 2 + mm("stack_gap") + mm("stack_width") / 2
+    small, medium, large = (1.0, 1.0, 1.0), (1.4, 1.2, 1.4), (1.8, 1.4, 1.8)
+    # distance from the centre, size, pitch, how many beside the die, how many beside each row of stacks
+    lines = [(20.2, small, 1.15, 22, 9), (22.4, medium, 1.75, 14, 6), (25.3, large, 2.4, 10, 4)]
     for side in (-1, 1):
-        for group, number in groups:
-            middle = group * beside
-            for size, z, pitch, share in ((1.0, 20.3, 1.4, 1.0), (1.45, 22.6, 1.95, 0.72), (1.9, 25.6, 2.6, 0.54)):
-                fits = max(1, round(number * share))
-                rows += [(x, side * z, size, True) for x, _ in grid(fits, 1, pitch, middle)]
-        for site in range(3):
-            middle = (site - 1) * site_pitch()
-            rows += [(side * 27.3, z, 1.0, False) for _, z in grid(1, 7, 1.25, 0.0, middle)]
-    places = np.array([(x, top, z) for x, z, _, _ in rows])
-    sizes = np.array([(size, size, size) for _, _, size, _ in rows])
+        for z, size, pitch, die, stack in lines:
+            for middle, number in ((-beside, stack), (0.0, die), (beside, stack)):
+                rows += [(x, side * z, size, True) for x, _ in grid(number, 1, pitch, middle)]
+        for site in sites()[:3]:
+            rows += [(side * 27.4, z, small, False) for _, z in grid(1, 8, 1.15, 0.0, site.z)]
+    places = np.array([(x, substrate_height(), z) for x, z, _, _ in rows])
+    sizes = np.array([size for _, _, size, _ in rows])
     return Copies(places, sizes, np.array([turned for *_, turned in rows]))
 
 
@@ -170,14 +173,14 @@ def _interposer(y: float) -> list[Node]:
     bumps = parts.joint_places()
     places = np.array([(x, top, z) for x, z, _ in bumps])
     sizes = np.array([(size, 1.0, size) for _, _, size in bumps])
-    lanes = about("interposer_lanes")
+    lanes, joined = about("interposer_lanes", covered=True), about("microbumps", covered=True)
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=about(name)),
         Node("interposer_plate", name, "interposer_plate", "interposer_silicon", extras=about(name)),
         Node("interposer_lanes", name, "interposer_lanes", "copper", (0.0, top, 0.0), lanes),
         Node("interposer_tsvs", name, "interposer_tsv", "copper", extras=about(name, inside=True), copies=at(joints)),
         Node("c4_bumps", name, "c4_bump", "solder", extras=about("c4_bumps"), copies=at(joints)),
-        Node("microbumps", name, "microbump", "solder", extras=about("microbumps"), copies=Copies(places, sizes)),
+        Node("microbumps", name, "microbump", "solder", extras=joined, copies=Copies(places, sizes)),
     ]
 
 
@@ -201,16 +204,17 @@ def _stack(index: int, origin: tuple[float, float, float], named: bool) -> list[
     floor = mm("base_die_thickness")
     dies, films = pile(layers, floor + film, pitch), pile(layers, floor, pitch)
     mark = "hbm_mark" if named else "hbm_mark_site_six"
+    covered = about(name, covered=True)
     nodes = [
         Node(name, ROOT, origin=origin, extras=extras),
-        Node(f"{name}_base_die", name, "hbm_base_die", "hbm_base_die", extras=extras),
+        Node(f"{name}_base_die", name, "hbm_base_die", "hbm_base_die", extras=covered),
         Node(f"{name}_dram_dies", name, "hbm_dram_die", "hbm_graphite", extras=extras, copies=dies),
-        Node(f"{name}_films", name, "hbm_film", "hbm_film", extras=extras, copies=films),
+        Node(f"{name}_films", name, "hbm_film", "hbm_film", extras=covered, copies=films),
         Node(f"{name}_mark", name, mark, "laser_mark", (0.0, mm("tops_thickness"), 0.0), extras),
     ]
     if not named:
         inside = about(name, inside=True)
-        nodes.append(Node(f"{name}_tsvs", name, "hbm_tsvs", "copper", extras=inside, copies=films))
+        nodes.append(Node(f"{name}_tsvs", name, "hbm_tsvs", "copper", extras=inside, copies=dies))
     return nodes
 
 

@@ -22,9 +22,24 @@ def base() -> Solid:
 
 
 def caption() -> Solid:
-    """The inlaid line of writing, seated in the plate's top."""
-    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"), mm("caption_height"), mm("caption_sink"))
-    return line.moved(z=mm("caption_z"))
+    """The inlaid line of writing and the thin frame around the plate, seated in its top."""
+    height, sink = mm("caption_height"), mm("caption_sink")
+    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"), height, sink)
+    half_x, half_z = mm("base_width") / 2 - mm("frame_inset"), mm("base_depth") / 2 - mm("frame_inset")
+    corner = mm("base_corner") - mm("frame_inset") / 2
+    path = [
+        point
+        for quarter, (side_x, side_z) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))
+        for point in arc(
+            (side_x * (half_x - corner), side_z * (half_z - corner)),
+            (corner, corner),
+            quarter * 90,
+            quarter * 90 + 90,
+            6,
+        )
+    ]
+    frame = ribbon([*path, path[0]], mm("frame_width"), height, sink)
+    return join([line.moved(z=mm("caption_z")), frame])
 
 
 def substrate_board() -> Solid:
@@ -66,8 +81,15 @@ def substrate_via() -> Solid:
 
 
 def bga_ball() -> Solid:
-    """One solder ball, hanging below y = 0."""
-    return _joint(mm("ball_radius"), mm("ball_thickness"), 8).moved(y=-mm("ball_thickness"))
+    """One solder ball of the outer rows, which are seen from the side; it hangs below y = 0."""
+    radius = mm("ball_radius")
+    profile = [radius * share for share in (0.6, 0.92, 1.0, 0.92, 0.6)]
+    return barrel(profile, mm("ball_thickness"), 10).moved(y=-mm("ball_thickness"))
+
+
+def bga_ball_inner() -> Solid:
+    """One solder ball further in, coarser: it is seen only from below or on a cut."""
+    return _joint(mm("ball_radius"), mm("ball_thickness"), 6).moved(y=-mm("ball_thickness"))
 
 
 def c4_bump() -> Solid:
@@ -87,8 +109,8 @@ def _joint(radius: float, height: float, sides: int) -> Solid:
 
 def interposer_via() -> Solid:
     """One via through the interposer."""
-    radius = mm("interposer_via_radius")
-    return barrel([radius, radius], mm("interposer_thickness"), 5)
+    radius, cover = mm("interposer_via_radius"), mm("via_cover")
+    return barrel([radius, radius], mm("interposer_thickness") - 2 * cover, 5).moved(y=cover)
 
 
 def capacitor_body() -> Solid:
@@ -191,10 +213,11 @@ def film() -> Solid:
 
 
 def stack_vias() -> Solid:
-    """Vias of one memory die and its joint: a field across the middle, as in the dies themselves."""
-    radius, pitch = mm("stack_via_radius"), mm("stack_via_pitch")
-    via = barrel([radius, radius], dram_pitch(), 4)
-    return join([via.moved(x, 0.0, z) for x, z in grid(fitting(mm("stack_width") - 2.0, pitch), 3, pitch)])
+    """Vias of one die and the joints on its top, which end at the die above: a field across the middle. y = 0 where
+    the joints end, the vias lie below."""
+    radius, pitch, depth = mm("stack_via_radius"), mm("stack_via_pitch"), dram_pitch() - mm("via_cover")
+    via = barrel([radius, radius], depth, 4)
+    return join([via.moved(x, -depth, z) for x, z in grid(fitting(mm("stack_width") - 2.0, pitch), 5, pitch)])
 
 
 def stack_mark(named: bool) -> Solid:

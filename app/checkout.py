@@ -49,10 +49,11 @@ def write_api_types(folder: Path, target: Path | None = None) -> Path:
     """Write the browser's types from the server's OpenAPI document; return the file written."""
     from fastapi import FastAPI
 
+    from app.facts.registry import load
     from app.web import api, problems
 
     app = FastAPI(title="FlashAttention exhibit")
-    app.include_router(api.router(api.Loaded()))
+    app.include_router(api.router(load(), api.Loaded()))
     problems.install(app)
     static = folder / "static"
     target = target or static / "src" / "api" / "schema.gen.ts"

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app import __version__, paths
-from app.content.chapters import load_chapters
+from app.content.chapters import load as load_chapters
 from app.facts.registry import load as load_registry
 from app.web import api, pages, problems
 from app.web.assets import Assets
@@ -31,7 +31,7 @@ def create_app() -> FastAPI:
         title="FlashAttention exhibit", version=__version__, description=DESCRIPTION, redoc_url=None, docs_url=None
     )
     site = pages.Site(paths.templates(), assets, registry, chapters)
-    app.include_router(api.router(api.Loaded(len(registry.facts), len(chapters), len(assets.files))))
+    app.include_router(api.router(registry, api.Loaded(len(chapters), len(assets.files))))
     app.include_router(site.router())
     app.mount("/static", assets)
     problems.install(app)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, HTTPException, Path, Query
 
 from app import __version__
+from app.facts.registry import Fact, Registry
 from app.theory import online_softmax, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
@@ -16,6 +18,8 @@ from app.web.counting import sweep_answer, traffic_answer
 from app.web.problems import BadParameterError
 from app.web.queries import ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
 from app.web.schemas import (
+    FactAnswer,
+    FactsAnswer,
     GpuAnswer,
     GpusAnswer,
     HealthAnswer,
@@ -36,12 +40,11 @@ LINES = ("hbm", "l2_to_sm")
 class Loaded:
     """What the server has in memory, for /healthz."""
 
-    facts: int = 0
     chapters: int = 0
     files: int = 0
 
 
-def router(loaded: Loaded) -> APIRouter:
+def router(registry: Registry, loaded: Loaded) -> APIRouter:
     """All JSON routes."""
     routes = APIRouter(responses=problems.RESPONSES)
 
@@ -66,11 +69,43 @@ def router(loaded: Loaded) -> APIRouter:
         gpus = [{**asdict(gpu), "ridge_point": gpu.ridge_point} for gpu in GPUS.values()]
         return GpusAnswer(gpus=[GpuAnswer.model_validate(gpu) for gpu in gpus])
 
+    @routes.get("/api/facts", tags=["facts"], summary="The ledger: every figure with its source")
+    async def get_facts() -> FactsAnswer:
+        return FactsAnswer(facts=[fact_answer(fact) for fact in registry.facts.values()])
+
+    @routes.get("/api/facts/{fact_id}", tags=["facts"], summary="One figure", responses=problems.NOT_FOUND)
+    async def get_fact(fact_id: Annotated[str, Path(description="id of the entry", max_length=100)]) -> FactAnswer:
+        if fact_id not in registry.facts:
+            raise HTTPException(404, f"The ledger has no entry {fact_id!r}; /api/facts lists all of them.")
+        return fact_answer(registry.facts[fact_id])
+
     @routes.get("/healthz", tags=["server"], summary="Liveness, version, what is loaded")
     async def get_health() -> HealthAnswer:
-        return HealthAnswer(status="ok", version=__version__, **asdict(loaded))
+        return HealthAnswer(status="ok", version=__version__, facts=len(registry.facts), **asdict(loaded))
 
     return routes
+
+
+def fact_answer(fact: Fact) -> FactAnswer:
+    """One entry of the ledger."""
+    return FactAnswer.model_validate(
+        {
+            "id": fact.id,
+            "claim": fact.claim,
+            "value": fact.value,
+            "unit": fact.unit,
+            "shown": fact.shown(),
+            "kind": fact.kind,
+            "label": fact.label,
+            "conditions": fact.conditions,
+            "source": asdict(fact.source),
+            "locator": fact.locator,
+            "verified": fact.verified,
+            "formula": fact.formula,
+            "note": fact.note,
+            "chapter": fact.chapter,
+        }
+    )
 
 
 def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
@@ -87,7 +122,11 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
     try:
         trace = online_softmax.trace(scores, query.block, values)
     except ValueError as error:
-        raise BadParameterError("scores", str(error), "1 to 64 finite numbers", query.scores) from error
+        # The sentence opens with the name of the argument it is about.
+        parameter, allowed = (
+            ("values", "numbers up to 1e300") if str(error).startswith("values") else ("scores", "1 to 64")
+        )
+        raise BadParameterError(parameter, str(error), allowed, getattr(query, parameter)) from error
     return SoftmaxAnswer.model_validate(
         {
             "scores": scores,
@@ -105,13 +144,9 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
 
 
 def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
-    """Every tile move for a grid of blocks_m by blocks_n.
-
-    Raises:
-        BadParameterError: the sequence cannot be cut into that many blocks of equal size (the last may be shorter).
-    """
+    """Every tile move for a grid of at most blocks_m by blocks_n blocks."""
     shape = query.shape(query.seqlen)
-    block = BlockShape(_rows("blocks_m", query.seqlen, query.blocks_m), _rows("blocks_n", query.seqlen, query.blocks_n))
+    block = BlockShape(_rows(query.seqlen, query.blocks_m), _rows(query.seqlen, query.blocks_n))
     plan = schedule.build(query.algorithm, shape, block, query.direction)
     crossed = {line: plan.line_bytes(line) for line in LINES}
     return ScheduleAnswer.model_validate(
@@ -136,14 +171,9 @@ def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
     )
 
 
-def _rows(parameter: str, seqlen: int, blocks: int) -> int:
-    """Rows of a block so that `seqlen` rows make exactly `blocks` blocks."""
-    rows = tiling.num_blocks(seqlen, blocks)
-    made = tiling.num_blocks(seqlen, rows)
-    if made != blocks:
-        message = f"{seqlen} rows cannot be cut into {blocks} blocks of equal size; blocks of {rows} rows make {made}"
-        raise BadParameterError(parameter, message, f"{made}, or another number of blocks", blocks)
-    return rows
+def _rows(seqlen: int, blocks: int) -> int:
+    """Rows of a whole block when `seqlen` rows are cut into at most `blocks` blocks of equal size."""
+    return tiling.num_blocks(seqlen, blocks)
 
 
 def _numbers(parameter: str, text: str) -> list[float]:
@@ -153,4 +183,6 @@ def _numbers(parameter: str, text: str) -> list[float]:
             numbers.append(float(item))
         except ValueError as error:
             raise BadParameterError(parameter, "not a list of numbers", "numbers separated by commas", text) from error
+        if not math.isfinite(numbers[-1]):
+            raise BadParameterError(parameter, f"{item.strip()} is not finite", "finite numbers", text)
     return numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.theory import budget, flops, roofline, traffic
+from app.theory import budget, flops, roofline, tiling, traffic
 from app.theory.gpus import GPUS
 from app.web.problems import BadParameterError
 from app.web.queries import SweepQuery, TrafficQuery
@@ -39,6 +39,7 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
         message = "the counts of this shape exceed 2^53 - 1 and would not arrive as exact integers"
         raise BadParameterError("batch", message, "a smaller batch, num_heads or seqlen", query.batch)
     held = budget.budget(shape, block, gpu)
+    grid = tiling.grid(shape, block)
     total = {model: item.total_bytes for model, item in counted.items()}
     return TrafficAnswer.model_validate(
         {
@@ -51,6 +52,8 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
                 smem_limit_bytes=held.smem_limit_bytes,
                 rmem_bytes=held.rmem_bytes,
                 rmem_limit_bytes=held.rmem_limit_bytes,
+                blocks_m=grid[0],
+                blocks_n=grid[1],
                 min_warps=held.min_warps,
                 fits=held.fits,
                 violations=[Violation.model_validate(asdict(item)) for item in held.violations],

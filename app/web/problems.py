@@ -51,6 +51,15 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+NOT_FOUND: dict[int | str, dict[str, Any]] = {
+    404: {
+        "model": Problem,
+        "description": "Nothing has this id.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
+
+
 def install(app: FastAPI) -> None:
     """Register the handlers that turn every refusal of an API address into a problem document."""
 

@@ -12,6 +12,7 @@ GpuId = Literal["a100_sxm4_40", "a100_sxm4_80", "h100_sxm5", "h200_sxm"]
 Dtype = Literal["fp16", "bf16", "fp8", "fp32"]
 Model = Literal["least", "standard", "fa1", "fa2"]
 Line = Literal["hbm", "l2_to_sm"]
+Tensor = Literal["q", "k", "v", "s", "p", "o", "lse"]
 Level = Literal["hbm", "l2", "sm"]
 
 Seqlen = Annotated[int, Field(ge=1, le=1_048_576, description="sequence length N: queries and keys, in tokens")]
@@ -79,5 +80,5 @@ class ScheduleQuery(HeadQuery):
     algorithm: Literal["standard", "fa2"] = Field(description="whose order of moves")
     direction: Literal["forward"] = Field("forward", description="forward pass")
     seqlen: Seqlen = 4096
-    blocks_m: BlockCount = Field(8, description="number of blocks of Q rows")
-    blocks_n: BlockCount = Field(8, description="number of blocks of K and V rows")
+    blocks_m: BlockCount = Field(8, description="blocks of Q rows wanted; a short sequence may make fewer")
+    blocks_n: BlockCount = Field(8, description="blocks of K and V rows wanted; a short sequence may make fewer")

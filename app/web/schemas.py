@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.web.queries import GpuId, Level, Line, Model, TrafficQuery
+from app.web.queries import GpuId, Level, Line, Model, Tensor, TrafficQuery
 
 
 class TensorTraffic(BaseModel):
@@ -45,6 +45,8 @@ class BlockBudget(BaseModel):
     smem_limit_bytes: int = Field(description="shared memory one thread block may use, in bytes")
     rmem_bytes: int = Field(description="registers for the score block, the output and the row statistics, in bytes")
     rmem_limit_bytes: int = Field(description="registers of one SM, in bytes")
+    blocks_m: int = Field(description="number of Q blocks, the last one perhaps shorter")
+    blocks_n: int = Field(description="number of K/V blocks, the last one perhaps shorter")
     min_warps: int = Field(description="fewest warps that can hold the registers, at 255 a thread")
     fits: bool = Field(description="whether both limits hold")
     violations: list[Violation] = Field(description="each limit that breaks, and by how much")
@@ -117,7 +119,7 @@ class ScheduleMove(BaseModel):
     """One tile crossing one line."""
 
     step: int = Field(description="step in which it moves, from 0")
-    tensor: str = Field(description="q, k, v, s, p or o")
+    tensor: Tensor = Field(description="which matrix it is a tile of; lse: log-sum-exp, one number per row")
     m_block: int | None = Field(description="block of Q rows, or null for K and V")
     n_block: int | None = Field(description="block of K and V rows, or null for Q and O")
     source: Level
@@ -149,8 +151,8 @@ class ScheduleAnswer(BaseModel):
     causal: bool
     seqlen: int = Field(description="tokens")
     head_dim: int
-    blocks_m: int
-    blocks_n: int
+    blocks_m: int = Field(description="blocks of Q rows made")
+    blocks_n: int = Field(description="blocks of K and V rows made")
     block_m: int = Field(description="rows of a whole Q block")
     block_n: int = Field(description="rows of a whole K/V block")
     num_steps: int
@@ -189,6 +191,42 @@ class GpusAnswer(BaseModel):
     """The hardware table."""
 
     gpus: list[GpuAnswer]
+
+
+class FactSource(BaseModel):
+    """A document that figures were taken from."""
+
+    id: str
+    title: str
+    authors: str
+    year: int
+    taken: str = Field(description="what was taken from it, in one sentence")
+    arxiv: str | None = Field(description="arXiv number, if it has one")
+
+
+class FactAnswer(BaseModel):
+    """One entry of the ledger."""
+
+    id: str
+    claim: str = Field(description="what the figure says")
+    value: Any = Field(description="number, phrase, or several of them, in `unit`; null for a claim without a number")
+    unit: str = Field(description="unit of `value`; empty for a bare number or a phrase")
+    shown: str = Field(description="value and unit as the page writes them")
+    kind: Literal["vendor", "published", "estimate", "counted", "measured"]
+    label: str = Field(description="the mark on the page")
+    conditions: str = Field(description="for what the figure holds")
+    source: FactSource
+    locator: str = Field(description="place in the source")
+    verified: Literal["primary", "secondary", "recomputed", "unverified"] = Field(description="how far it was checked")
+    formula: str | None = Field(description="how it is computed, where it is derived")
+    note: str
+    chapter: int | None = Field(description="chapter that states it")
+
+
+class FactsAnswer(BaseModel):
+    """The whole ledger."""
+
+    facts: list[FactAnswer]
 
 
 class HealthAnswer(BaseModel):

@@ -89,6 +89,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The ledger: every figure with its source */
+        get: operations["get_facts_api_facts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/facts/{fact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One figure */
+        get: operations["get_fact_api_facts__fact_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -136,6 +170,16 @@ export interface components {
              */
             rmem_limit_bytes: number;
             /**
+             * Blocks M
+             * @description number of Q blocks, the last one perhaps shorter
+             */
+            blocks_m: number;
+            /**
+             * Blocks N
+             * @description number of K/V blocks, the last one perhaps shorter
+             */
+            blocks_n: number;
+            /**
              * Min Warps
              * @description fewest warps that can hold the registers, at 255 a thread
              */
@@ -150,6 +194,105 @@ export interface components {
              * @description each limit that breaks, and by how much
              */
             violations: components["schemas"]["Violation"][];
+        };
+        /**
+         * FactAnswer
+         * @description One entry of the ledger.
+         */
+        FactAnswer: {
+            /** Id */
+            id: string;
+            /**
+             * Claim
+             * @description what the figure says
+             */
+            claim: string;
+            /**
+             * Value
+             * @description number, phrase, or several of them, in `unit`; null for a claim without a number
+             */
+            value: unknown;
+            /**
+             * Unit
+             * @description unit of `value`; empty for a bare number or a phrase
+             */
+            unit: string;
+            /**
+             * Shown
+             * @description value and unit as the page writes them
+             */
+            shown: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "vendor" | "published" | "estimate" | "counted" | "measured";
+            /**
+             * Label
+             * @description the mark on the page
+             */
+            label: string;
+            /**
+             * Conditions
+             * @description for what the figure holds
+             */
+            conditions: string;
+            source: components["schemas"]["FactSource"];
+            /**
+             * Locator
+             * @description place in the source
+             */
+            locator: string;
+            /**
+             * Verified
+             * @description how far it was checked
+             * @enum {string}
+             */
+            verified: "primary" | "secondary" | "recomputed" | "unverified";
+            /**
+             * Formula
+             * @description how it is computed, where it is derived
+             */
+            formula: string | null;
+            /** Note */
+            note: string;
+            /**
+             * Chapter
+             * @description chapter that states it
+             */
+            chapter: number | null;
+        };
+        /**
+         * FactSource
+         * @description A document that figures were taken from.
+         */
+        FactSource: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Authors */
+            authors: string;
+            /** Year */
+            year: number;
+            /**
+             * Taken
+             * @description what was taken from it, in one sentence
+             */
+            taken: string;
+            /**
+             * Arxiv
+             * @description arXiv number, if it has one
+             */
+            arxiv: string | null;
+        };
+        /**
+         * FactsAnswer
+         * @description The whole ledger.
+         */
+        FactsAnswer: {
+            /** Facts */
+            facts: components["schemas"]["FactAnswer"][];
         };
         /**
          * GpuAnswer
@@ -433,9 +576,15 @@ export interface components {
             seqlen: number;
             /** Head Dim */
             head_dim: number;
-            /** Blocks M */
+            /**
+             * Blocks M
+             * @description blocks of Q rows made
+             */
             blocks_m: number;
-            /** Blocks N */
+            /**
+             * Blocks N
+             * @description blocks of K and V rows made
+             */
             blocks_n: number;
             /**
              * Block M
@@ -482,9 +631,10 @@ export interface components {
             step: number;
             /**
              * Tensor
-             * @description q, k, v, s, p or o
+             * @description which matrix it is a tile of; lse: log-sum-exp, one number per row
+             * @enum {string}
              */
-            tensor: string;
+            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "lse";
             /**
              * M Block
              * @description block of Q rows, or null for K and V
@@ -792,6 +942,9 @@ export interface components {
     pathItems: never;
 }
 export type BlockBudget = components['schemas']['BlockBudget'];
+export type FactAnswer = components['schemas']['FactAnswer'];
+export type FactSource = components['schemas']['FactSource'];
+export type FactsAnswer = components['schemas']['FactsAnswer'];
 export type GpuAnswer = components['schemas']['GpuAnswer'];
 export type GpuSource = components['schemas']['GpuSource'];
 export type GpusAnswer = components['schemas']['GpusAnswer'];
@@ -969,9 +1122,9 @@ export interface operations {
                 direction?: "forward";
                 /** @description sequence length N: queries and keys, in tokens */
                 seqlen?: number;
-                /** @description number of blocks of Q rows */
+                /** @description blocks of Q rows wanted; a short sequence may make fewer */
                 blocks_m?: number;
-                /** @description number of blocks of K and V rows */
+                /** @description blocks of K and V rows wanted; a short sequence may make fewer */
                 blocks_n?: number;
             };
             header?: never;
@@ -1017,6 +1170,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GpusAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_facts_api_facts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactsAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_fact_api_facts__fact_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the entry */
+                fact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactAnswer"];
+                };
+            };
+            /** @description Nothing has this id. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

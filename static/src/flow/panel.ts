@@ -1,0 +1,143 @@
+/*
+ * The controls under the stand that make tiles fly: whose tiles, play, step, scrub, and the two tallies. The schedule
+ * and its sums come from the server; the tally adds up the bytes of the moves that have happened.
+ */
+import { ApiError, getSchedule } from "../api/client";
+import type { ScheduleAnswer } from "../api/schema.gen";
+import { tallyAt } from "../stand/flow";
+import type { Flow } from "../stand/types";
+import type { Store } from "../state/store";
+import type { Algorithm, ExhibitState } from "../state/types";
+import { byId } from "../ui/dom";
+import { decimalBytes, whole } from "../ui/format";
+import { Player, type PlayerView, STEPS_PER_SECOND } from "./player";
+
+export interface Scene {
+  /** Whose tiles the chapter shows; "none" for none. */
+  algorithm: Algorithm;
+  blocksM: number;
+  blocksN: number;
+}
+
+/** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
+const TELLING_MOMENT = 0.42;
+
+const NOTES: Record<"standard" | "fa2", string> = {
+  standard: "The score blocks S and P go out to the stacks and come back.",
+  fa2: "Each score block lives and dies on its SM; only O goes back.",
+};
+
+export class FlowPanel {
+  private readonly player: Player;
+  private answer: ScheduleAnswer | null = null;
+  private asking: AbortController | null = null;
+  private scene: Scene = { algorithm: "none", blocksM: 8, blocksN: 8 };
+  private asked = "";
+
+  constructor(
+    private readonly store: Store<ExhibitState>,
+    private readonly show: (flow: Flow | null, answer: ScheduleAnswer | null) => void,
+  ) {
+    this.player = new Player((view) => this.draw(view));
+    byId("play").addEventListener("click", () => (this.player.view.playing ? this.player.pause() : this.player.play()));
+    byId("step-back").addEventListener("click", () => this.player.step(-1));
+    byId("step-forward").addEventListener("click", () => this.player.step(1));
+    byId<HTMLInputElement>("scrub").addEventListener("input", (event) => {
+      this.player.pause();
+      this.player.seek(Number((event.target as HTMLInputElement).value));
+    });
+    for (const input of document.querySelectorAll<HTMLInputElement>('input[name="algorithm"]'))
+      input.addEventListener("change", () => this.store.set({ algorithm: input.value as Algorithm, moment: null }));
+    this.draw(this.player.view);
+  }
+
+  /** The chapter's wish; the reader's own choice, where there is one, goes before it. */
+  setScene(scene: Scene): void {
+    this.scene = scene;
+    void this.refresh();
+  }
+
+  pause(): void {
+    this.player.pause();
+  }
+
+  async refresh(): Promise<void> {
+    const { algorithm: chosen, seqlen, headDim, causal, moment, t } = this.store.get();
+    const algorithm = chosen ?? this.scene.algorithm;
+    const radio = document.querySelector<HTMLInputElement>(`input[name="algorithm"][value="${algorithm}"]`);
+    if (radio) radio.checked = true;
+    const { blocksM, blocksN } = this.scene;
+    const asked = JSON.stringify([algorithm, seqlen, headDim, causal, blocksM, blocksN]);
+    if (asked === this.asked) return;
+    this.asked = asked;
+    this.asking?.abort();
+    if (algorithm === "none") {
+      this.take(null, 0);
+      return;
+    }
+    this.asking = new AbortController();
+    const signal = this.asking.signal;
+    const question = { algorithm, seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN };
+    try {
+      const answer = await getSchedule(question, signal);
+      if (signal.aborted) return;
+      const before = this.player.view;
+      const kept =
+        this.answer?.algorithm === answer.algorithm && before.length > 0 ? before.time / before.length : null;
+      this.take(answer, t ?? moment ?? kept ?? TELLING_MOMENT);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.asked = "";
+      this.take(null, 0);
+      byId("flow-note").textContent = error instanceof ApiError ? error.message : "The tiles could not be loaded.";
+      byId("stand-panel").classList.add("has-flow");
+    }
+  }
+
+  private take(answer: ScheduleAnswer | null, share: number): void {
+    this.answer = answer;
+    byId("stand-panel").classList.toggle("has-flow", answer !== null);
+    if (answer) {
+      const scrub = byId<HTMLInputElement>("scrub");
+      scrub.max = String(answer.num_steps);
+      byId("sum-hbm").textContent = decimalBytes(answer.sums.hbm?.total_bytes ?? 0);
+      byId("sum-l2").textContent = decimalBytes(answer.sums.l2_to_sm?.total_bytes ?? 0);
+      byId("flow-note").textContent =
+        `${NOTES[answer.algorithm]} One head, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
+        `${answer.blocks_m} × ${answer.blocks_n} blocks of ${whole(answer.block_m)} × ${whole(answer.block_n)} rows. Counted.`;
+    }
+    const grid = answer ? (answer.blocks_m * answer.blocks_n) / 64 : 1;
+    const length = answer?.num_steps ?? 0;
+    const steps = this.store.get().t === null ? Math.round(share * length) : share * length;
+    this.player.load(length, steps, STEPS_PER_SECOND * Math.max(1, grid));
+  }
+
+  private draw(view: PlayerView): void {
+    const answer = this.answer;
+    const fixed = this.store.get().t !== null;
+    const play = byId<HTMLButtonElement>("play");
+    play.textContent = view.playing ? "Pause" : "Play";
+    play.setAttribute("aria-pressed", String(view.playing));
+    for (const id of ["play", "step-back", "step-forward"]) byId<HTMLButtonElement>(id).disabled = !answer || fixed;
+    if (!answer) {
+      this.show(null, null);
+      return;
+    }
+    const scrub = byId<HTMLInputElement>("scrub");
+    scrub.value = String(view.time);
+    const moment = `step ${Math.floor(view.time)} of ${view.length}`;
+    scrub.setAttribute("aria-valuetext", moment);
+    byId("moment").textContent = moment;
+    const tally = tallyAt(answer, view.time);
+    for (const [id, line] of [
+      ["tally-hbm", tally.hbm],
+      ["tally-l2", tally.l2_to_sm],
+    ] as const) {
+      const bytes = line.read_bytes + line.written_bytes;
+      const output = byId(id);
+      output.textContent = decimalBytes(bytes);
+      output.dataset.bytes = String(bytes);
+    }
+    this.show({ schedule: answer, time: view.time }, answer);
+  }
+}

@@ -1,0 +1,42 @@
+/* Numbers for reading. Decimal units for traffic, binary for what lies on the chip; four significant digits. */
+
+const NBSP = "\u00a0";
+
+function scaled(value: number, step: number, units: readonly string[]): string {
+  let size = value;
+  let at = 0;
+  while (size >= step && at < units.length - 1) {
+    size /= step;
+    at++;
+  }
+  return `${digits(size, 4)}${NBSP}${units[at]}`;
+}
+
+/** At most `count` significant digits, with thousands separators; whole numbers stay whole. */
+export function digits(value: number, count: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 10 ** count) return value.toLocaleString("en");
+  return value.toLocaleString("en", { maximumSignificantDigits: count, minimumSignificantDigits: Math.min(3, count) });
+}
+
+export function whole(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 0 });
+}
+
+/** 138.4 MB; below 1,000 in plain bytes. */
+export function decimalBytes(value: number): string {
+  return scaled(value, 1000, ["bytes", "kB", "MB", "GB", "TB", "PB"]);
+}
+
+/** 192 KiB. */
+export function kib(value: number): string {
+  return `${digits(value / 1024, 4)}${NBSP}KiB`;
+}
+
+export function operations(value: number): string {
+  return scaled(value, 1000, ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"]);
+}
+
+/** Microseconds in, the fitting unit out. */
+export function duration(us: number): string {
+  return us < 1 ? `${digits(us, 3)}${NBSP}µs` : scaled(us, 1000, ["µs", "ms"]);
+}

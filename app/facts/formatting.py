@@ -63,6 +63,8 @@ def _rounded(exact: Decimal, digits: int) -> Decimal:
     exponent = exact.as_tuple().exponent
     if not exact or not isinstance(exponent, int) or place <= exponent:
         return exact
-    unit = Decimal(1).scaleb(place)
-    rounded = exact.quantize(unit, rounding=ROUND_HALF_EVEN)
+    rounded = exact.quantize(Decimal(1).scaleb(place), rounding=ROUND_HALF_EVEN)
+    if rounded.adjusted() > exact.adjusted():  # 999.96 at four digits carries into 1,000
+        place += 1
+        rounded = rounded.quantize(Decimal(1).scaleb(place))
     return rounded if place <= 0 else rounded.quantize(Decimal(1))  # 17,024 at three digits is 17,000

@@ -6,7 +6,7 @@
 export type Tier = "high" | "medium" | "low";
 export type Theme = "gallery" | "dark" | "projector";
 export type Level = "hbm" | "l2" | "sm";
-export type Tensor = "q" | "k" | "v" | "s" | "p" | "o";
+export type Tensor = "q" | "k" | "v" | "s" | "p" | "o" | "lse";
 export type PoseName = "hero" | "levels" | "flow" | "section" | "die" | "stack" | "exploded" | "grid";
 
 /** One tile crossing one line, as `/api/schedule` lists it. */
@@ -46,7 +46,10 @@ export interface StandState {
   pose: PoseName;
   /** 0 assembled … 1 fully apart. */
   explode: number;
-  /** Parts that stay bright while the rest fades; empty means all. */
+  /**
+   * Parts that stay bright while the rest fades; empty means all. Besides part ids: "hbm" for all stacks, and
+   * "l2", "sm", "gpc", "memory_controller" for regions of the die.
+   */
   lit: readonly string[];
   /** Callouts with leader lines for the main parts. */
   labels: boolean;
@@ -73,11 +76,15 @@ export interface StandOptions {
   frozen: boolean;
   seed: number;
   state: StandState;
+  /** What a screen reader says for the canvas. */
+  label?: string;
   onPick?: (part: Part | null) => void;
   onHover?: (part: Part | null) => void;
   /** True once the reader has moved the camera, false when the pose has it back. */
   onCameraTaken?: (taken: boolean) => void;
   onContextLost?: () => void;
+  /** The device came back and the same picture is being drawn again. */
+  onContextRestored?: () => void;
 }
 
 export interface StandStats {

@@ -1,0 +1,15 @@
+/*
+ * Seeded random numbers (mulberry32), so that the same address draws the same picture on every machine.
+ * Math.random is never used on the stand.
+ */
+
+/** A generator of numbers in [0, 1) that depends on the seed alone. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

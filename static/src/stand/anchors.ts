@@ -1,0 +1,90 @@
+/*
+ * What can carry a callout, in which order of importance, and where its leader line ends. An anchor is a place in the
+ * part's bounds; places at the front or right turn to the other side when the reader walks round.
+ */
+import { type Box, boxMoved, type Vec3 } from "../math/view";
+import { explodeOffset } from "./explode";
+import type { PackageModel } from "./package";
+import type { StandState } from "./types";
+
+export interface CalloutAnchor {
+  id: string;
+  title: string;
+  rank: number;
+  at: Vec3;
+}
+
+interface Authored {
+  part: string;
+  /** Shares of the part's bounds: across, up, towards the reader. */
+  place: Vec3;
+  rank: number;
+}
+
+const PARTS: readonly Authored[] = [
+  { part: "gpu_die", place: [0.62, 1, 0.3], rank: 0 },
+  { part: "hbm_stack_2", place: [0.3, 1, 0.5], rank: 1 },
+  { part: "interposer", place: [0.93, 0.5, 1], rank: 4 },
+  { part: "moulding", place: [0.42, 1, 0.975], rank: 5 },
+  { part: "substrate", place: [0.96, 1, 0.8], rank: 2 },
+  { part: "bga_balls", place: [0.3, 0.5, 1], rank: 6 },
+  { part: "capacitors", place: [0.1, 0.9, 0.9], rank: 7 },
+  { part: "base", place: [0.9, 1, 0.93], rank: 3 },
+];
+
+/** Names of what is drawn on the die rather than built as a part. */
+const LEVELS = { l2: "L2 cache", sm: "One SM" } as const;
+
+function within(box: Box, place: Vec3, azimuth: number): Vec3 {
+  const x = Math.sin(azimuth) < -0.35 ? 1 - place[0] : place[0];
+  const z = Math.cos(azimuth) < 0 ? 1 - place[2] : place[2];
+  return [
+    box.min[0] + (box.max[0] - box.min[0]) * x,
+    box.min[1] + (box.max[1] - box.min[1]) * place[1],
+    box.min[2] + (box.max[2] - box.min[2]) * z,
+  ];
+}
+
+/** Among several bodies of a part, the middle of the one nearest to the wanted place. */
+function nearestBody(boxes: readonly Box[], wanted: Vec3): Vec3 {
+  let best: Vec3 = wanted;
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const box of boxes) {
+    const middle: Vec3 = [(box.min[0] + box.max[0]) / 2, box.max[1], (box.min[2] + box.max[2]) / 2];
+    const away = Math.hypot(middle[0] - wanted[0], middle[2] - wanted[2]);
+    if (away < nearest) [nearest, best] = [away, middle];
+  }
+  return best;
+}
+
+export function calloutAnchors(
+  model: PackageModel,
+  state: StandState,
+  explode: number,
+  azimuth: number,
+  busySm: number | null,
+): CalloutAnchor[] {
+  const anchors: CalloutAnchor[] = [];
+  for (const { part: id, place, rank } of PARTS) {
+    const part = model.parts.get(id);
+    if (!part) continue;
+    const box = boxMoved(part.bounds, explodeOffset(part.group, explode));
+    let at = within(box, place, azimuth);
+    if (id === "capacitors")
+      at = nearestBody(
+        part.boxes.map((body) => boxMoved(body, explodeOffset(part.group, explode))),
+        at,
+      );
+    // One stack stands for all: the number in its own name would only puzzle.
+    const title = id.startsWith("hbm_stack") ? part.title.replace(/\s*\d+$/, "") : part.title;
+    anchors.push({ id, title, rank: state.lit.includes(id) ? rank - 10 : rank, at });
+  }
+  const levels = state.flow !== null || state.pose === "levels" || state.pose === "die";
+  if (levels && explode < 0.2) {
+    const l2 = model.regions.l2[1];
+    const sm = model.regions.sm[busySm ?? 80];
+    if (l2) anchors.push({ id: "l2", title: LEVELS.l2, rank: -2, at: [l2[0] + l2[2] * 0.35, model.dieTop, l2[1]] });
+    if (sm) anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0], model.dieTop, sm[1]] });
+  }
+  return anchors;
+}

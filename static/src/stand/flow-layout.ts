@@ -1,0 +1,227 @@
+/*
+ * Where the flow happens, in mm on the closed package: the workbench of each Q block row on its own SM, parking places
+ * in the L2 band, the cells on the stacks where S and P lie, and the lanes between them. Pure; tiles are drawn from it.
+ * Which stack holds which tile is illustrative: real addresses are spread over all stacks in small pieces.
+ */
+import { Polyline } from "../math/polyline";
+import { clamp } from "../math/scalar";
+import type { Box, Vec3 } from "../math/view";
+import type { FlowTile } from "./flow";
+import type { Tensor } from "./types";
+
+export type Rect = readonly [number, number, number, number];
+
+export interface FlowSite {
+  /** Stacks that serve data, each with its assembled bounds. */
+  stacks: readonly Box[];
+  die: Box;
+  dieTop: number;
+  l2: readonly Rect[];
+  gpc: readonly Rect[];
+  sm: readonly Rect[];
+}
+
+/** Height at which tiles rest, and at which they travel, above the tops. */
+const REST = 0.12;
+const CRUISE = 1.1;
+/** Share of a stack's width, on the side of the die, where tiles come out. */
+const PORT = 0.2;
+
+/** Place on the workbench by matrix: columns and rows in tile pitches from the score block. */
+const BENCH: Record<Tensor, readonly [number, number]> = {
+  s: [0.5, 0],
+  p: [0.5, 0],
+  q: [-0.5, 0],
+  k: [0.5, -1],
+  v: [0.5, 1],
+  o: [-0.5, 1],
+  lse: [-0.5, 1.75],
+};
+
+export class FlowLayout {
+  /** Side of a tile in mm. */
+  readonly tile: number;
+  private readonly benches: Vec3[] = [];
+  private readonly sms: number[] = [];
+  private readonly lanes = new Map<number, Polyline>();
+  private readonly columns: number;
+  private readonly spread: number;
+  private readonly bandX: number;
+  private readonly bandZ: number;
+  private readonly pitchX: number;
+  private readonly pitchZ: number;
+
+  constructor(
+    private readonly site: FlowSite,
+    private readonly blocksM: number,
+    private readonly blocksN: number,
+  ) {
+    const most = Math.max(blocksM, blocksN);
+    this.tile = most <= 8 ? 1.95 : most <= 16 ? 1.5 : 1.06;
+    this.placeBenches();
+    const left = Math.min(...site.l2.map(([x, , w]) => x - w / 2));
+    const right = Math.max(...site.l2.map(([x, , w]) => x + w / 2));
+    const depth = Math.max(...site.l2.map(([, , , d]) => d));
+    // K and V lie in the band in two, or four, rows.
+    this.spread = most > 16 ? 2 : 1;
+    this.columns = Math.ceil(most / this.spread);
+    this.pitchX = (right - left) / this.columns;
+    this.pitchZ = depth / (2 * this.spread);
+    this.bandX = left + this.pitchX / 2;
+    this.bandZ = (site.l2[0] as Rect)[1] - depth / 2 + this.pitchZ / 2;
+  }
+
+  /** Index among all SMs of the one a row works on. */
+  smOf(row: number): number {
+    return this.sms[row] as number;
+  }
+
+  /** Which of the serving stacks holds a tile. */
+  stackOf(tensor: Tensor, m: number, n: number): number {
+    const count = this.site.stacks.length;
+    if (tensor === "s" || tensor === "p") return (m * this.blocksN + n) % count;
+    if (tensor === "k") return n % count;
+    if (tensor === "v") return (n + 2) % count;
+    return (m + 1) % count;
+  }
+
+  /** Centre and side of the cell on a stack's top where a score block lies once written: [x, z, side]. */
+  storedCell(tensor: "s" | "p", m: number, n: number): Vec3 {
+    const count = this.site.stacks.length;
+    const index = m * this.blocksN + n;
+    const box = this.site.stacks[index % count] as Box;
+    const place = Math.floor(index / count);
+    const perStack = Math.ceil((this.blocksM * this.blocksN) / count);
+    const sign = Math.sign(box.min[0] + box.max[0]);
+    const width = (box.max[0] - box.min[0]) * (1 - PORT) - 0.7;
+    const depth = (box.max[2] - box.min[2] - 1.4) / 2;
+    const rows = Math.max(1, Math.round(Math.sqrt((perStack * depth) / width)));
+    const columns = Math.ceil(perStack / rows);
+    const pitch = Math.min(width / columns, depth / rows);
+    const column = place % columns;
+    const row = Math.floor(place / columns);
+    const outer = sign < 0 ? box.min[0] : box.max[0];
+    const x = outer - sign * (0.45 + pitch * (column + 0.5));
+    const zMiddle = (box.min[2] + box.max[2]) / 2;
+    const z = zMiddle + (tensor === "s" ? -1 : 1) * (0.2 + depth / 2) + (row - (rows - 1) / 2) * pitch;
+    return [x, z, pitch * 0.86];
+  }
+
+  /** Writes where a tile is, in mm on the closed package. Returns how far it is from HBM: 0 on a stack … 1 on the die. */
+  place(tile: FlowTile, out: Float32Array): number {
+    const { leg } = tile;
+    if (leg === "in_l2") {
+      this.slot(tile.tensor, tile.m, tile.n, out);
+      return 1;
+    }
+    if (leg === "on_sm") {
+      this.bench(tile.tensor, tile.row, out);
+      // A row of scores that waits for its softmax lies in a pile.
+      if (tile.tensor === "s" || tile.tensor === "p") out[1] = (out[1] as number) + Math.max(0, tile.n) * 0.05;
+      return 1;
+    }
+    if (leg === "hbm_to_l2" || leg === "l2_to_hbm") {
+      const k = leg === "hbm_to_l2" ? tile.k : 1 - tile.k;
+      this.hbmLane(tile).at(k, out);
+      return clamp(k * 2, 0, 1);
+    }
+    const lane = this.smLane(tile);
+    lane.at(leg === "l2_to_sm" ? tile.k : 1 - tile.k, out);
+    return 1;
+  }
+
+  private slotIndex(tensor: Tensor, m: number, n: number): number {
+    const index = tensor === "k" || tensor === "v" ? n : tensor === "q" || tensor === "o" || tensor === "lse" ? m : n;
+    return Math.max(0, index);
+  }
+
+  /** Parking place in the L2: K in the far rows, V in the near ones, what only passes in the middle. */
+  private slot(tensor: Tensor, m: number, n: number, out: Float32Array): void {
+    const index = this.slotIndex(tensor, m, n);
+    const column = index % this.columns;
+    const sub = Math.floor(index / this.columns) % this.spread;
+    const row = tensor === "k" ? sub : tensor === "v" ? this.spread + sub : this.spread - 0.5;
+    out[0] = this.bandX + column * this.pitchX;
+    out[1] = this.site.dieTop + REST + (tensor === "k" || tensor === "v" ? 0 : CRUISE * 0.6);
+    out[2] = this.bandZ + row * this.pitchZ;
+  }
+
+  private bench(tensor: Tensor, row: number, out: Float32Array): void {
+    const centre = this.benches[Math.max(0, row)] as Vec3;
+    const [across, along] = BENCH[tensor];
+    out[0] = centre[0] + across * this.tile * 1.12;
+    out[1] = centre[1] + REST;
+    out[2] = centre[2] + along * this.tile * 1.12;
+  }
+
+  private hbmLane(tile: FlowTile): Polyline {
+    const { tensor, m, n } = tile;
+    const blocks = Math.max(this.blocksM, this.blocksN);
+    const kind = "qkvspo".indexOf(tensor);
+    const key = ((kind + 1) * (blocks + 1) + m + 1) * (blocks + 1) + n + 1;
+    const known = this.lanes.get(key);
+    if (known) return known;
+    const box = this.site.stacks[this.stackOf(tensor, m, n)] as Box;
+    const side = Math.sign(box.min[0] + box.max[0]);
+    const top = this.site.dieTop;
+    const inner = side < 0 ? box.max[0] : box.min[0];
+    const z = (box.min[2] + box.max[2]) / 2 + (kind - 2.5) * 0.9;
+    const end = new Float32Array(3);
+    this.slot(tensor, m, n, end);
+    const dieEdge = (side < 0 ? this.site.die.min[0] : this.site.die.max[0]) - side * 1.3;
+    const port: Vec3 = [inner + side * (box.max[0] - box.min[0]) * PORT * 0.5, top + CRUISE, z];
+    const start: Vec3[] = [[port[0], top - 0.9, z], port];
+    if (tensor === "s" || tensor === "p") {
+      const [x, cz] = this.storedCell(tensor, m, n);
+      start.splice(0, 2, [x, top + REST, cz], [x, top + CRUISE, cz], [port[0], top + CRUISE, z]);
+    }
+    const slot: Vec3 = [end[0] as number, end[1] as number, end[2] as number];
+    const made = new Polyline(
+      [...start, [dieEdge, top + CRUISE, z], [dieEdge, top + CRUISE, slot[2]], [slot[0], top + CRUISE, slot[2]], slot],
+      1.1,
+    );
+    this.lanes.set(key, made);
+    return made;
+  }
+
+  private smLane(tile: FlowTile): Polyline {
+    const { tensor, m, n, row } = tile;
+    const blocks = Math.max(this.blocksM, this.blocksN);
+    const index = this.slotIndex(tensor, m, n);
+    const key = -(("qkvspo".indexOf(tensor) + 1) * (blocks + 1) + index + 1) * (blocks + 1) - row - 1;
+    const known = this.lanes.get(key);
+    if (known) return known;
+    const from = new Float32Array(3);
+    const to = new Float32Array(3);
+    this.slot(tensor, m, n, from);
+    this.bench(tensor, row, to);
+    const high = this.site.dieTop + CRUISE;
+    const a: Vec3 = [from[0] as number, from[1] as number, from[2] as number];
+    const b: Vec3 = [to[0] as number, to[1] as number, to[2] as number];
+    const made = new Polyline([a, [a[0], high, a[2]], [b[0], high, a[2]], [b[0], high, b[2]], b], 1.1);
+    this.lanes.set(key, made);
+    return made;
+  }
+
+  /** Rows are dealt to GPCs in reading order; several rows of one GPC share its plate. */
+  private placeBenches(): void {
+    const order = [...this.site.gpc].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+    const perGpc = Math.ceil(this.blocksM / order.length);
+    const across = perGpc > 2 ? 2 : 1;
+    const along = Math.ceil(perGpc / across);
+    for (let row = 0; row < this.blocksM; row++) {
+      const gpc = order[Math.floor(row / perGpc)] as Rect;
+      const place = row % perGpc;
+      const x = gpc[0] + ((place % across) - (across - 1) / 2) * (gpc[2] / across);
+      const z = gpc[1] + (Math.floor(place / across) - (along - 1) / 2) * (gpc[3] / along);
+      this.benches.push([x, this.site.dieTop, z]);
+      let nearest = 0;
+      let best = Number.POSITIVE_INFINITY;
+      this.site.sm.forEach(([sx, sz], i) => {
+        const away = Math.hypot(sx - x - this.tile * 0.5, sz - z);
+        if (away < best) [best, nearest] = [away, i];
+      });
+      this.sms.push(nearest);
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/*
+ * The model, read once and put in order: every mesh becomes instances of (geometry, material) inside one of the groups
+ * that move apart, so six alike stacks cost as many draw calls as one. Parts keep their names, facts and bounds.
+ * The stand's world is millimetres; the file's root scale to metres is left out.
+ */
+import {
+  type BufferGeometry,
+  Group,
+  InstancedBufferAttribute,
+  InstancedMesh,
+  type Material,
+  Matrix4,
+  Mesh,
+  type Object3D,
+  type Vector3,
+} from "three";
+import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
+import { type Box, boxUnion } from "../math/view";
+import { GROUPS, type GroupName } from "./explode";
+import type { Materials } from "./materials";
+import type { Part } from "./types";
+
+/** Centre x, centre z, width, depth in mm, centred on the die. */
+export type Region = readonly [number, number, number, number];
+export type RegionKind = "l2" | "sm" | "gpc" | "tpc" | "memory_controller";
+
+export interface PackagePart extends Part {
+  group: GroupName;
+  /** Assembled bounds in mm, one box per body. */
+  boxes: Box[];
+  bounds: Box;
+}
+
+export interface PackageModel {
+  groups: Record<GroupName, Group>;
+  meshes: InstancedMesh[];
+  parts: Map<string, PackagePart>;
+  regions: Record<RegionKind, Region[]>;
+  /** Height of the die's polished top in mm. */
+  dieTop: number;
+  bounds: Record<GroupName, Box>;
+}
+
+/** Joints and lanes that are covered while the package is closed: not drawn until it opens. */
+const COVERED = new Set(["microbumps", "interposer_lanes", "c4_bumps"]);
+
+interface Piece {
+  geometry: BufferGeometry;
+  material: string;
+  group: GroupName;
+  matrix: Matrix4;
+  part: string;
+}
+
+export async function loadPackage(url: string, materials: Materials): Promise<PackageModel> {
+  const gltf = await new GLTFLoader().loadAsync(url);
+  const root = gltf.scene.getObjectByName("package");
+  if (!root) throw new Error(`${url} has no node named "package"`);
+  return arrange(root, materials, url);
+}
+
+function groupOf(node: Object3D, root: Object3D): GroupName {
+  let top = node;
+  while (top.parent && top.parent !== root) top = top.parent;
+  const name = top.name;
+  if (name.startsWith("hbm_stack_")) return Number(name.slice(10)) < 3 ? "stacks_left" : "stacks_right";
+  if (name.startsWith("base")) return "base";
+  if (name.startsWith("substrate")) return "substrate";
+  if (name.startsWith("interposer")) return "interposer";
+  if (name.startsWith("moulding")) return "moulding";
+  if (name.startsWith("gpu_die")) return "gpu_die";
+  throw new Error(`node "${name}" belongs to no group of the stand`);
+}
+
+function partOf(node: Object3D): string {
+  for (let at: Object3D | null = node; at; at = at.parent) if (at.userData.part) return at.userData.part as string;
+  return "";
+}
+
+function arrange(root: Object3D, materials: Materials, url: string): PackageModel {
+  const pieces: Piece[] = [];
+  const described = new Map<string, Part>();
+  let regions: PackageModel["regions"] | null = null;
+  let dieTop = 0;
+  root.updateMatrixWorld(true);
+  const toMillimetres = root.matrixWorld.clone().invert();
+  const local = new Matrix4();
+  root.traverse((node) => {
+    const extras = node.userData;
+    if (extras.part && extras.title && !described.has(extras.part))
+      described.set(extras.part, {
+        id: extras.part,
+        title: extras.title,
+        what: extras.what ?? "",
+        facts: extras.facts ?? [],
+      });
+    if (extras.regions) {
+      regions = extras.regions;
+      dieTop = extras.top_mm;
+    }
+    // Vias inside solids can only be seen on a cut face.
+    if (!(node instanceof Mesh) || extras.inside) return;
+    const placed = local.multiplyMatrices(toMillimetres, node.matrixWorld);
+    const group = groupOf(node, root);
+    const material = (node.material as Material).name;
+    const part = partOf(node);
+    const count = node instanceof InstancedMesh ? node.count : 1;
+    for (let i = 0; i < count; i++) {
+      const matrix = new Matrix4();
+      if (node instanceof InstancedMesh) node.getMatrixAt(i, matrix);
+      pieces.push({ geometry: node.geometry, material, group, matrix: matrix.premultiply(placed), part });
+    }
+  });
+  if (!regions) throw new Error(`${url}: no node carries the die's regions`);
+
+  const groups = Object.fromEntries(GROUPS.map((name) => [name, new Group()])) as PackageModel["groups"];
+  for (const name of GROUPS) groups[name].name = name;
+  const parts = collectParts(pieces, described);
+  const bounds = {} as PackageModel["bounds"];
+  for (const part of parts.values())
+    bounds[part.group] = bounds[part.group] ? boxUnion(bounds[part.group], part.bounds) : part.bounds;
+  for (const name of GROUPS) if (!bounds[name]) throw new Error(`${url}: nothing in the group "${name}"`);
+  const meshes = instance(pieces, groups, materials);
+  return { groups, meshes, parts, regions, dieTop, bounds };
+}
+
+/** One instanced mesh for each geometry, material and group. */
+function instance(pieces: readonly Piece[], groups: PackageModel["groups"], materials: Materials): InstancedMesh[] {
+  const alike = new Map<string, Piece[]>();
+  for (const piece of pieces) {
+    const key = `${piece.group} ${piece.material} ${piece.geometry.uuid}`;
+    const list = alike.get(key);
+    if (list) list.push(piece);
+    else alike.set(key, [piece]);
+  }
+  return [...alike.values()].map((list) => {
+    const first = list[0] as Piece;
+    // A geometry used in two groups must not share its per-instance state.
+    const geometry = first.geometry.clone();
+    const mesh = new InstancedMesh(geometry, materials.get(first.material), list.length);
+    list.forEach((piece, i) => {
+      mesh.setMatrixAt(i, piece.matrix);
+    });
+    mesh.instanceMatrix.needsUpdate = true;
+    geometry.setAttribute("aState", new InstancedBufferAttribute(new Float32Array(list.length * 2), 2));
+    mesh.computeBoundingSphere();
+    mesh.userData.parts = list.map((piece) => piece.part);
+    mesh.userData.covered = list.every((piece) => COVERED.has(piece.part));
+    mesh.name = `${first.group}_${first.material}`;
+    groups[first.group].add(mesh);
+    return mesh;
+  });
+}
+
+function boxOf(piece: Piece): Box {
+  if (!piece.geometry.boundingBox) piece.geometry.computeBoundingBox();
+  const box = piece.geometry.boundingBox?.clone().applyMatrix4(piece.matrix);
+  if (!box || box.isEmpty()) throw new Error(`part "${piece.part}" has an empty mesh`);
+  return { min: vector(box.min), max: vector(box.max) };
+}
+
+function vector(v: Vector3): [number, number, number] {
+  return [v.x, v.y, v.z];
+}
+
+function collectParts(pieces: readonly Piece[], described: Map<string, Part>): Map<string, PackagePart> {
+  const parts = new Map<string, PackagePart>();
+  for (const piece of pieces) {
+    const about = described.get(piece.part);
+    if (!about) continue;
+    const box = boxOf(piece);
+    const known = parts.get(piece.part);
+    if (known) {
+      known.boxes.push(box);
+      known.bounds = boxUnion(known.bounds, box);
+    } else parts.set(piece.part, { ...about, group: piece.group, boxes: [box], bounds: box });
+  }
+  return parts;
+}

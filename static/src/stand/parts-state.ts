@@ -1,0 +1,94 @@
+/*
+ * How bright each part is: veiled while others are spoken of, glowing while pointed at or picked. Moves evenly towards
+ * its goal and is written to the instances only when it changed.
+ */
+import { clamp } from "../math/scalar";
+import type { Edges } from "./edges";
+import type { PackageModel } from "./package";
+import { REGION_KINDS } from "./regions";
+
+const FADE_MS = 350;
+const VEIL = 0.82;
+
+interface Level {
+  value: number;
+  goal: number;
+}
+
+const level = (): Level => ({ value: 0, goal: 0 });
+
+/** Moves on; true while not there yet. */
+function advance(entry: Level, deltaMs: number): boolean {
+  const step = deltaMs / FADE_MS;
+  entry.value += clamp(entry.goal - entry.value, -step, step);
+  return entry.value !== entry.goal;
+}
+
+export class PartsState {
+  /** Regions of the die that are lit, 0…1 each. */
+  readonly regions = new Map<string, number>();
+  private readonly veils = new Map<string, Level>();
+  private readonly glows = new Map<string, Level>();
+  private readonly regionLevels = new Map<string, Level>();
+  private changed = true;
+
+  constructor(
+    private readonly model: PackageModel,
+    private readonly edges: Edges,
+  ) {
+    for (const id of model.parts.keys()) {
+      this.veils.set(id, level());
+      this.glows.set(id, level());
+    }
+    for (const kind of REGION_KINDS) this.regionLevels.set(kind, level());
+  }
+
+  /** `lit`: part ids, "hbm" for all stacks, or kinds of region on the die; empty means all parts alike. */
+  setLit(lit: readonly string[]): void {
+    const bright = new Set<string>();
+    for (const id of lit) {
+      if (id === "hbm") for (const part of this.model.parts.keys()) if (part.startsWith("hbm_stack_")) bright.add(part);
+      if (REGION_KINDS.includes(id)) bright.add("gpu_die");
+      if (this.model.parts.has(id)) bright.add(id);
+    }
+    for (const [id, veil] of this.veils) veil.goal = bright.size === 0 || bright.has(id) ? 0 : VEIL;
+    for (const [kind, shine] of this.regionLevels) shine.goal = lit.includes(kind) ? 0.85 : 0;
+  }
+
+  setMarked(hovered: string | null, picked: string | null): void {
+    for (const [id, glow] of this.glows) glow.goal = id === picked ? 1 : id === hovered ? 0.6 : 0;
+  }
+
+  /** Moves every level on and writes what changed. True while something is still moving. */
+  update(deltaMs: number): boolean {
+    let moving = false;
+    let changed = this.changed;
+    for (const map of [this.veils, this.glows, this.regionLevels])
+      for (const entry of map.values()) {
+        if (entry.value === entry.goal) continue;
+        changed = true;
+        if (advance(entry, deltaMs)) moving = true;
+      }
+    for (const [kind, shine] of this.regionLevels) this.regions.set(kind, shine.value);
+    if (changed) this.write();
+    this.changed = false;
+    return moving;
+  }
+
+  private write(): void {
+    for (const [id, veil] of this.veils) this.edges.setState(id, veil.value, this.glows.get(id)?.value ?? 0);
+    for (const mesh of this.model.meshes) {
+      const state = mesh.geometry.getAttribute("aState");
+      const owners = mesh.userData.parts as string[];
+      let touched = false;
+      for (let i = 0; i < owners.length; i++) {
+        const veil = this.veils.get(owners[i] as string)?.value ?? 0;
+        const glow = this.glows.get(owners[i] as string)?.value ?? 0;
+        if (state.getX(i) === Math.fround(veil) && state.getY(i) === Math.fround(glow)) continue;
+        state.setXY(i, veil, glow);
+        touched = true;
+      }
+      if (touched) state.needsUpdate = true;
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/*
+ * The N × N grid of score blocks on a plaque that floats over the die, leaning back towards its far edge. The block
+ * being computed is lit. What the standard way has written to HBM stays filled; FlashAttention leaves every cell an
+ * empty outline, because nothing of it is stored. Blocks that a causal mask skips are left out.
+ */
+import {
+  BoxGeometry,
+  Color,
+  DynamicDrawUsage,
+  Group,
+  InstancedBufferAttribute,
+  InstancedMesh,
+  type IUniform,
+  Matrix4,
+  Mesh,
+  PlaneGeometry,
+  ShaderMaterial,
+} from "three";
+import type { Vec3 } from "../math/view";
+import { markBodiless } from "./bodiless";
+import { blockExists, computesAt, storedAt, workAt } from "./flow";
+import type { Room } from "./themes";
+import { FACES } from "./tile-atlas";
+import type { Flow } from "./types";
+
+/** Side of the plaque in mm: the die's short side, so that it reads as belonging to it. */
+const SIDE = 26;
+const MARGIN = 1.2;
+/** Lean from upright, and where its lower edge floats, in mm above the tops and behind the die's middle. */
+const LEAN = 0.5;
+const ABOVE = 9;
+const BEHIND = -15;
+const MOST = 32 * 32;
+
+export class Plaque {
+  readonly group = new Group();
+  private readonly cells: InstancedMesh;
+  private readonly states: InstancedBufferAttribute;
+  private readonly board: Mesh<BoxGeometry, ShaderMaterial>;
+  private readonly uniforms: Record<string, IUniform> = {
+    outline: { value: new Color() },
+    data: { value: new Color(FACES.s.colour) },
+    light: { value: new Color("#fff2c4") },
+    paper: { value: new Color() },
+    opacity: { value: 0 },
+  };
+  private readonly matrix = new Matrix4();
+  private readonly boardColour: IUniform<Color> = { value: new Color() };
+
+  private readonly floor: number;
+
+  constructor(dieTop: number) {
+    this.floor = dieTop + ABOVE;
+    this.group.position.set(0, this.floor, BEHIND);
+    this.group.rotation.x = -LEAN;
+    this.group.visible = false;
+    this.board = new Mesh(
+      new BoxGeometry(SIDE + 2 * MARGIN, SIDE + 2 * MARGIN, 0.5),
+      new ShaderMaterial({
+        uniforms: { colour: this.boardColour, opacity: this.uniforms.opacity as IUniform },
+        vertexShader: /* glsl */ `
+          varying vec3 vNormal;
+          void main() { vNormal = normal; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }`,
+        fragmentShader: /* glsl */ `
+          uniform vec3 colour;
+          uniform float opacity;
+          varying vec3 vNormal;
+          void main() {
+            gl_FragColor = vec4(colour * (vNormal.z > 0.5 ? 1.0 : 0.8), opacity);
+            #include <colorspace_fragment>
+          }`,
+        transparent: true,
+        toneMapped: false,
+      }),
+    );
+    this.board.position.set(0, SIDE / 2 + MARGIN, -0.3);
+    this.board.renderOrder = 4;
+    const geometry = new PlaneGeometry(1, 1);
+    this.states = new InstancedBufferAttribute(new Float32Array(MOST * 2), 2);
+    this.states.setUsage(DynamicDrawUsage);
+    geometry.setAttribute("aCell", this.states);
+    this.cells = new InstancedMesh(geometry, cellMaterial(this.uniforms), MOST);
+    this.cells.frustumCulled = false;
+    this.cells.renderOrder = 5;
+    markBodiless(this.cells);
+    markBodiless(this.board);
+    this.group.add(this.board, this.cells);
+  }
+
+  /** Its four corners in the world, for fitting the camera. */
+  get corners(): Vec3[] {
+    this.group.updateMatrix();
+    const half = SIDE / 2 + MARGIN;
+    const place = this.group.position;
+    return [-half, half].flatMap((x) =>
+      [0, 2 * half].map((up): Vec3 => [x, place.y + up * Math.cos(LEAN), place.z - up * Math.sin(LEAN)]),
+    );
+  }
+
+  setRoom(room: Room): void {
+    this.boardColour.value.set(room.plaque);
+    (this.uniforms.paper as IUniform<Color>).value.set(room.plaque);
+    (this.uniforms.outline as IUniform<Color>).value.set(room.plaqueInk);
+  }
+
+  /** `presence`: 0 away … 1 there, while it fades. Without a flow the grid is empty. */
+  show(flow: Flow | null, presence: number, lift: number): void {
+    this.group.visible = presence > 0.001;
+    if (!this.group.visible) return;
+    (this.uniforms.opacity as IUniform<number>).value = presence;
+    this.group.position.y = this.floor + lift;
+    const rows = flow?.schedule.blocks_m ?? 8;
+    const columns = flow?.schedule.blocks_n ?? 8;
+    const pitch = SIDE / Math.max(rows, columns);
+    const states = this.states.array as Float32Array;
+    let count = 0;
+    for (let m = 0; m < rows; m++)
+      for (let n = 0; n < columns; n++) {
+        if (flow && !blockExists(flow.schedule, m, n)) continue;
+        this.matrix.makeScale(pitch, pitch, 1);
+        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, 0.02);
+        this.cells.setMatrixAt(count, this.matrix);
+        states[count * 2] = flow ? storedAt(flow.schedule, flow.time, m, n) : 0;
+        states[count * 2 + 1] = 0;
+        if (flow)
+          for (const block of computesAt(flow.schedule, flow.time))
+            if (block.m_block === m && block.n_block === n) states[count * 2 + 1] = workAt(flow.schedule, flow.time);
+        count++;
+      }
+    this.cells.count = count;
+    this.cells.instanceMatrix.needsUpdate = true;
+    this.states.needsUpdate = true;
+  }
+
+  dispose(): void {
+    this.board.geometry.dispose();
+    this.board.material.dispose();
+    this.cells.geometry.dispose();
+    (this.cells.material as ShaderMaterial).dispose();
+    this.cells.dispose();
+  }
+}
+
+function cellMaterial(uniforms: Record<string, IUniform>): ShaderMaterial {
+  return new ShaderMaterial({
+    uniforms,
+    vertexShader: /* glsl */ `
+      attribute vec2 aCell;
+      varying vec2 vCell;
+      varying vec2 vAt;
+      void main() {
+        vCell = aCell;
+        vAt = position.xy;
+        gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0);
+      }`,
+    // Empty: an outline. S written: dots, as on its tiles. P written: full. Worked on: bright with a firm rim.
+    fragmentShader: /* glsl */ `
+      uniform vec3 outline;
+      uniform vec3 data;
+      uniform vec3 light;
+      uniform vec3 paper;
+      uniform float opacity;
+      varying vec2 vCell;
+      varying vec2 vAt;
+      float rounded(vec2 p, float half_, float r) {
+        vec2 q = abs(p) - half_ + r;
+        return length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - r;
+      }
+      void main() {
+        float d = rounded(vAt, 0.42, 0.08);
+        float soft = fwidth(d) * 0.75 + 1e-4;
+        float inside = 1.0 - smoothstep(-soft, soft, d);
+        float rim = inside * smoothstep(-soft, soft, d + max(0.05, 1.1 * fwidth(d)));
+        vec2 grid = fract(vAt * 4.0) - 0.5;
+        float dots = 1.0 - smoothstep(0.26, 0.34, length(grid));
+        float s = step(0.5, vCell.x), p = step(1.5, vCell.x);
+        vec3 fill = mix(mix(paper, data, 0.30 + 0.55 * dots), data, p);
+        float alpha = inside * s;
+        vec3 colour = mix(fill, mix(outline, data, s), rim);
+        alpha = max(alpha, rim);
+        float work = vCell.y;
+        colour = mix(colour, mix(light, data, rim), work * inside);
+        alpha = max(alpha, inside * work);
+        gl_FragColor = vec4(colour, alpha * opacity);
+        #include <colorspace_fragment>
+      }`,
+    transparent: true,
+    depthWrite: false,
+    toneMapped: false,
+  });
+}

@@ -1,0 +1,96 @@
+/*
+ * The authored views: where each pose looks from and what it must keep in the picture. Distances are not authored;
+ * they follow from the shape of the window, so a pose is centred and whole at any aspect ratio.
+ */
+import { DEGREE } from "../math/scalar";
+import {
+  type Box,
+  boxMoved,
+  boxUnion,
+  cornersOf,
+  fitView,
+  type Lens,
+  type Margins,
+  type Vec3,
+  type View,
+} from "../math/view";
+import { explodeOffset, GROUPS, type GroupName } from "./explode";
+import type { PoseName } from "./types";
+
+/** What a pose keeps in view: whole groups, or the neighbourhood of one part. */
+type Focus = "all" | "package" | "interposer" | "die" | "stack" | "grid";
+
+interface Pose {
+  azimuth: number;
+  elevation: number;
+  focus: Focus;
+}
+
+const degrees = (azimuth: number, elevation: number, focus: Focus): Pose => ({
+  azimuth: azimuth * DEGREE,
+  elevation: elevation * DEGREE,
+  focus,
+});
+
+export const POSES: Record<PoseName, Pose> = {
+  hero: degrees(33, 27, "all"),
+  levels: degrees(16, 42, "interposer"),
+  flow: degrees(7, 52, "interposer"),
+  section: degrees(24, 9, "package"),
+  die: degrees(9, 50, "die"),
+  stack: degrees(34, 20, "stack"),
+  exploded: degrees(30, 16, "all"),
+  grid: degrees(8, 36, "grid"),
+};
+
+/** Vertical field of view: a long lens keeps edges nearly parallel, as in a catalogue photograph. */
+export const FOV = 24 * DEGREE;
+
+/** Assembled bounds in mm of what poses can focus on. */
+export interface Bounds {
+  groups: Record<GroupName, Box>;
+  /** The stack shown alone, and the plaque with the grid of score blocks. */
+  stack: Box;
+  plaque: readonly Vec3[];
+}
+
+const FOCUS_GROUPS: Record<Exclude<Focus, "stack">, readonly GroupName[]> = {
+  all: GROUPS,
+  package: ["substrate", "interposer", "moulding", "gpu_die", "stacks_left", "stacks_right"],
+  interposer: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
+  die: ["gpu_die"],
+  grid: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
+};
+
+export function boundsAt(bounds: Bounds, groups: readonly GroupName[], explode: number): Box {
+  return groups.map((name) => boxMoved(bounds.groups[name], explodeOffset(name, explode))).reduce(boxUnion);
+}
+
+/** The view of a pose for a window and a state of the lever. */
+export function poseView(
+  pose: PoseName,
+  bounds: Bounds,
+  explode: number,
+  lens: Lens,
+  free: Margins,
+  grid: boolean,
+): View {
+  const { azimuth, elevation, focus } = POSES[pose];
+  let points: Vec3[];
+  if (focus === "stack") {
+    points = cornersOf(boxMoved(bounds.stack, explodeOffset("stacks_right", explode)));
+  } else {
+    points = FOCUS_GROUPS[focus].flatMap((name) =>
+      cornersOf(boxMoved(bounds.groups[name], explodeOffset(name, explode))),
+    );
+  }
+  if (grid) points.push(...bounds.plaque);
+  return fitView(points, azimuth, elevation, lens, free);
+}
+
+/** What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. */
+export function freeMargins(width: number, height: number, labels: boolean): Margins {
+  const callouts = labels && width >= 520 ? Math.min(0.14, 90 / width) : 0.03;
+  const air = Math.min(0.05, 24 / height);
+  return { left: callouts, right: callouts, top: air, bottom: air };
+}

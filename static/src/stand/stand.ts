@@ -1,0 +1,393 @@
+/*
+ * The stand put together: one typed state in, picks and camera changes out. Every frame is made from the state by the
+ * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
+ */
+import { Damper } from "../math/damper";
+import { project, type Vec3 } from "../math/view";
+import { calloutAnchors } from "./anchors";
+import { type CalloutInput, Callouts } from "./callouts";
+import { CameraRig } from "./camera";
+import { Edges } from "./edges";
+import { explodeOffset, GROUPS } from "./explode";
+import { computesAt, workAt } from "./flow";
+import { FrameLoop } from "./frame-loop";
+import { Input } from "./input";
+import { Materials } from "./materials";
+import { loadPackage, type PackageModel } from "./package";
+import { PartsState } from "./parts-state";
+import { type PickTarget, pickPart } from "./picking";
+import { Plaque } from "./plaque";
+import { type Bounds, FOV, freeMargins, poseView } from "./poses";
+import { Regions } from "./regions";
+import { Stage } from "./stage";
+import { Stored } from "./stored";
+import { ROOMS } from "./themes";
+import { startTier, TIERS, TierChooser } from "./tiers";
+import { Tiles } from "./tiles";
+import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
+
+/** Parts with more bodies than this are pointed at as one block. */
+const MANY_BODIES = 400;
+/** The sixth site never serves data. */
+const SERVING = ["hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4"];
+
+export class LiveStand implements Stand {
+  private current: StandState;
+  private readonly explode: Damper;
+  private readonly presence: Damper;
+  private readonly rig: CameraRig;
+  private readonly loop: FrameLoop;
+  private readonly input: Input;
+  private readonly callouts: Callouts;
+  private readonly edges: Edges;
+  private readonly regions: Regions;
+  private readonly tiles: Tiles;
+  private readonly stored: Stored;
+  private readonly plaque: Plaque;
+  private readonly partsState: PartsState;
+  private readonly targets: PickTarget[];
+  private readonly bounds: Bounds;
+  private readonly resized: ResizeObserver;
+  private readonly tier: TierChooser;
+  private readonly control = new AbortController();
+  private size: { width: number; height: number } | null;
+  private hovered: string | null = null;
+  private picked: string | null = null;
+  private shadowsAt = -1;
+  private loading: Promise<void> | null = null;
+  private lost = false;
+
+  static async create(host: HTMLElement, options: StandOptions): Promise<LiveStand> {
+    const canvas = document.createElement("canvas");
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute(
+      "aria-label",
+      options.label ?? "Three-dimensional model. Drag or use the arrow keys to turn it.",
+    );
+    Object.assign(canvas.style, { display: "block", position: "absolute", inset: "0", width: "100%", height: "100%" });
+    if (getComputedStyle(host).position === "static") host.style.position = "relative";
+    const stage = new Stage(canvas, options.tier !== "low");
+    try {
+      const tier = startTier(options.tier, stage.rendererName);
+      const materials = new Materials(TIERS[tier].fine || options.tier === "auto");
+      const model = await loadPackage(options.modelUrl, materials);
+      host.prepend(canvas);
+      return new LiveStand(host, stage, materials, model, options, tier);
+    } catch (error) {
+      stage.dispose();
+      canvas.remove();
+      throw error;
+    }
+  }
+
+  private constructor(
+    host: HTMLElement,
+    private readonly stage: Stage,
+    private readonly materials: Materials,
+    private readonly model: PackageModel,
+    private readonly options: StandOptions,
+    tier: StandStats["tier"],
+  ) {
+    this.current = { ...options.state };
+    this.tier = new TierChooser(tier);
+    this.explode = new Damper(this.current.explode, 650);
+    this.presence = new Damper(this.current.grid ? 1 : 0, 400);
+    stage.addPackage(model);
+    this.edges = new Edges(model);
+    this.regions = new Regions(model);
+    this.partsState = new PartsState(model, this.edges);
+    this.plaque = new Plaque(model.dieTop);
+    const boundsOf = (id: string) => {
+      const part = model.parts.get(id);
+      if (!part) throw new Error(`the model has no part "${id}"`);
+      return part.bounds;
+    };
+    this.tiles = new Tiles({
+      stacks: SERVING.map(boundsOf),
+      die: boundsOf("gpu_die"),
+      dieTop: model.dieTop,
+      l2: model.regions.l2,
+      gpc: model.regions.gpc,
+      sm: model.regions.sm,
+    });
+    this.stored = new Stored(model.dieTop);
+    stage.scene.add(this.tiles.mesh, this.stored.mesh, this.plaque.group);
+    this.bounds = { groups: model.bounds, stack: boundsOf("hbm_stack_5"), plaque: this.plaque.corners };
+    this.targets = pickTargets(model);
+    this.callouts = new Callouts(host);
+    this.size = { width: host.clientWidth, height: host.clientHeight };
+    stage.setTier(tier);
+    this.dress();
+    this.resizeIfNeeded();
+    this.rig = new CameraRig(() => this.home());
+    this.partsState.setLit(this.current.lit);
+    this.loop = new FrameLoop(host, this.draw, this.measure);
+    this.input = new Input(stage.canvas, {
+      onOrbit: this.orbit,
+      onHover: this.hover,
+      onTap: this.tap,
+      onRelease: () => this.returnCamera(),
+    });
+    this.resized = new ResizeObserver(() => {
+      this.size = { width: host.clientWidth, height: host.clientHeight };
+      this.loop.request();
+    });
+    this.resized.observe(host);
+    const signal = this.control.signal;
+    stage.canvas.addEventListener("webglcontextlost", this.onLost, { signal });
+    stage.canvas.addEventListener("webglcontextrestored", this.onRestored, { signal });
+    this.loop.request();
+  }
+
+  get state(): StandState {
+    return this.current;
+  }
+
+  set(patch: Partial<StandState>): void {
+    const before = this.current;
+    this.current = { ...before, ...patch };
+    const now = this.current;
+    this.explode.goal = now.explode;
+    this.presence.goal = now.grid ? 1 : 0;
+    if (now.theme !== before.theme) this.dress();
+    if (now.lit !== before.lit) this.partsState.setLit(now.lit);
+    if (now.pose !== before.pose || now.grid !== before.grid || now.labels !== before.labels) {
+      // A new pose takes the camera back; a lever or a new moment leaves it to the reader.
+      if (now.pose !== before.pose) this.giveBack();
+      else if (!this.rig.taken) this.rig.goHome(performance.now(), this.cuts);
+    }
+    this.loop.request();
+  }
+
+  parts(): readonly Part[] {
+    return [...this.model.parts.values()].map(({ id, title, what, facts }) => ({ id, title, what, facts }));
+  }
+
+  pick(id: string | null): void {
+    this.picked = id !== null && this.model.parts.has(id) ? id : null;
+    this.partsState.setMarked(this.hovered, this.picked);
+    this.loop.request();
+  }
+
+  returnCamera(): void {
+    this.giveBack();
+    this.loop.request();
+  }
+
+  async settled(): Promise<void> {
+    await this.loop.settled();
+    if (this.loading) await this.loading;
+    await this.loop.settled();
+  }
+
+  stats(): StandStats {
+    return {
+      frames: this.loop.frames,
+      drawCalls: this.stage.drawCalls,
+      triangles: this.stage.triangles,
+      tier: this.tier.tier,
+    };
+  }
+
+  dispose(): void {
+    this.control.abort();
+    this.loop.stop();
+    this.input.dispose();
+    this.resized.disconnect();
+    this.callouts.dispose();
+    for (const part of [this.edges, this.regions, this.tiles, this.stored, this.plaque, this.materials]) part.dispose();
+    for (const mesh of this.model.meshes) {
+      mesh.geometry.dispose();
+      mesh.dispose();
+    }
+    this.stage.dispose();
+    this.stage.canvas.remove();
+  }
+
+  private get cuts(): boolean {
+    return this.options.reducedMotion || this.options.frozen;
+  }
+
+  private home() {
+    const { width, height } = this.stage;
+    const free = freeMargins(width, height, this.current.labels);
+    return poseView(
+      this.current.pose,
+      this.bounds,
+      this.explode.value,
+      { fov: FOV, aspect: width / height },
+      free,
+      this.current.grid,
+    );
+  }
+
+  private giveBack(): void {
+    const was = this.rig.taken;
+    this.rig.goHome(performance.now(), this.cuts);
+    if (was) this.options.onCameraTaken?.(false);
+  }
+
+  private dress(): void {
+    const room = ROOMS[this.current.theme];
+    this.stage.setTheme(this.current.theme);
+    this.materials.setTheme(this.current.theme, room);
+    this.edges.setRoom(room);
+    this.plaque.setRoom(room);
+    this.callouts.setRoom(room);
+  }
+
+  private resizeIfNeeded(): void {
+    if (!this.size || this.size.width === 0 || this.size.height === 0) return;
+    const { width, height } = this.size;
+    this.size = null;
+    this.stage.resize(width, height);
+    this.edges.resize(width, height);
+  }
+
+  /** The frame, as one list. */
+  private readonly draw = (nowMs: number, deltaMs: number): boolean => {
+    if (this.lost) return false;
+    this.resizeIfNeeded();
+    if (this.cuts) this.finishTransitions();
+    const explode = this.explode.update(deltaMs);
+    const presence = this.presence.update(deltaMs);
+    const fading = this.partsState.update(this.cuts ? 1e6 : deltaMs);
+    this.moveGroups(explode);
+    const { flow } = this.current;
+    this.tiles.show(flow, explode);
+    this.stored.show(flow, this.tiles.layout, explode);
+    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
+    this.light();
+    const view = this.rig.update(nowMs);
+    this.stage.draw(view);
+    this.label(explode);
+    if (!this.loading) this.loading = this.loadExtras();
+    return !this.explode.resting || !this.presence.resting || fading || this.rig.flying;
+  };
+
+  private finishTransitions(): void {
+    this.explode.finish();
+    this.presence.finish();
+    this.rig.finish();
+  }
+
+  private async loadExtras(): Promise<void> {
+    if (await this.stage.loadOcclusion()) this.loop.request();
+  }
+
+  private moveGroups(explode: number): void {
+    for (const name of GROUPS) this.model.groups[name].position.set(...explodeOffset(name, explode));
+    for (const mesh of this.model.meshes) if (mesh.userData.covered) mesh.visible = explode > 0.002;
+    if (Math.abs(explode - this.shadowsAt) > 1e-4) {
+      this.stage.shadowsChanged();
+      this.shadowsAt = explode;
+    }
+  }
+
+  /** Levels spoken of, the L2 while it serves, and the SM at work. */
+  private light(): void {
+    const kinds = new Map(this.partsState.regions);
+    const sms = new Map<number, number>();
+    const { flow } = this.current;
+    const layout = this.tiles.layout;
+    if (flow && layout) {
+      kinds.set("l2", Math.max(kinds.get("l2") ?? 0, 0.3));
+      for (const block of computesAt(flow.schedule, flow.time))
+        sms.set(layout.smOf(block.m_block), 0.35 + 0.6 * workAt(flow.schedule, flow.time));
+    }
+    this.regions.light(kinds, sms);
+  }
+
+  private label(explode: number): void {
+    const { width, height } = this.stage;
+    const inputs: CalloutInput[] = [];
+    if (this.current.labels) {
+      const lens = { fov: FOV, aspect: width / height };
+      const { flow } = this.current;
+      const block = flow ? computesAt(flow.schedule, flow.time)[0] : undefined;
+      const sm = block && this.tiles.layout ? this.tiles.layout.smOf(block.m_block) : null;
+      for (const anchor of calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm)) {
+        const at = project(anchor.at, this.rig.view, lens);
+        if (at.depth <= 0) continue;
+        inputs.push({ ...anchor, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
+      }
+    }
+    const bright = new Set([...this.current.lit, this.hovered ?? "", this.picked ?? ""]);
+    this.callouts.show(inputs, width, height, bright);
+  }
+
+  private readonly measure = (ms: number): void => {
+    if (this.options.tier !== "auto") return;
+    const changed = this.tier.push(ms);
+    if (!changed) return;
+    this.stage.setTier(changed);
+    this.loading = null;
+    this.loop.request();
+  };
+
+  private readonly orbit = (turn: number, rise: number, zoom: number): void => {
+    const was = this.rig.taken;
+    this.rig.orbit(turn, rise, zoom);
+    if (!was) this.options.onCameraTaken?.(true);
+    this.loop.request();
+  };
+
+  private partAt(at: { x: number; y: number }): string | null {
+    const { camera, width, height } = this.stage;
+    const slope = Math.tan(FOV / 2);
+    const x = ((at.x / width) * 2 - 1) * slope * (width / height);
+    const y = (1 - (at.y / height) * 2) * slope;
+    const e = camera.matrixWorld.elements;
+    const along = [0, 1, 2].map((i) => (e[i] as number) * x + (e[4 + i] as number) * y - (e[8 + i] as number));
+    const from: Vec3 = [camera.position.x, camera.position.y, camera.position.z];
+    return pickPart(from, along as unknown as Vec3, this.targets, (group) => explodeOffset(group, this.explode.value));
+  }
+
+  private readonly hover = (at: { x: number; y: number } | null): void => {
+    const id = at ? this.partAt(at) : null;
+    if (id === this.hovered) return;
+    this.hovered = id;
+    this.stage.canvas.style.cursor = id ? "pointer" : "";
+    this.partsState.setMarked(this.hovered, this.picked);
+    this.options.onHover?.(this.partOf(id));
+    this.loop.request();
+  };
+
+  private readonly tap = (at: { x: number; y: number }): void => {
+    this.pick(this.partAt(at));
+    this.options.onPick?.(this.partOf(this.picked));
+  };
+
+  private partOf(id: string | null): Part | null {
+    const part = id === null ? undefined : this.model.parts.get(id);
+    return part ? { id: part.id, title: part.title, what: part.what, facts: part.facts } : null;
+  }
+
+  private readonly onLost = (event: Event): void => {
+    event.preventDefault();
+    this.lost = true;
+    this.options.onContextLost?.();
+  };
+
+  private readonly onRestored = (): void => {
+    this.lost = false;
+    this.stage.bake();
+    this.options.onContextRestored?.();
+    this.loop.request();
+  };
+}
+
+/** Small and upper parts first: where two boxes are met at once, the one listed first is meant. */
+function pickTargets(model: PackageModel): PickTarget[] {
+  const order = (id: string) => (id === "base" || id === "moulding" ? 2 : id === "substrate" ? 1 : 0);
+  const flush = [...model.parts.values()].filter(({ id }) => id === "gpu_die" || id.startsWith("hbm_stack_"));
+  return [...model.parts.values()]
+    .sort((a, b) => order(a.id) - order(b.id))
+    .map((part) => ({
+      id: part.id,
+      group: part.group,
+      boxes: part.id === "base" || part.boxes.length > MANY_BODIES ? [part.bounds] : part.boxes,
+      ...(part.id === "moulding" ? { openings: flush.map(({ bounds }) => bounds) } : {}),
+    }));
+}

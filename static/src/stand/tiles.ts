@@ -1,0 +1,111 @@
+/*
+ * The data tiles of one moment: one instanced mesh, filled anew from the flow for every frame without allocating.
+ */
+import {
+  DynamicDrawUsage,
+  InstancedBufferAttribute,
+  InstancedMesh,
+  Matrix4,
+  MeshStandardMaterial,
+  type Texture,
+} from "three";
+import { explodeOffset } from "./explode";
+import { type FlowTiles, tilesAt } from "./flow";
+import { FlowLayout, type FlowSite } from "./flow-layout";
+import { slabGeometry } from "./slab";
+import { ATLAS_COLUMNS, ATLAS_ORDER, ATLAS_ROWS, drawAtlas } from "./tile-atlas";
+import type { Flow, Schedule } from "./types";
+
+/** Most tiles drawn at once: K and V of 32 blocks in the L2, 32 Q blocks on their SMs, and what is in flight. */
+const MOST = 256;
+
+export class Tiles {
+  readonly mesh: InstancedMesh;
+  layout: FlowLayout | null = null;
+  private readonly kinds: InstancedBufferAttribute;
+  private readonly atlas: Texture;
+  private readonly list: FlowTiles = { count: 0, items: [] };
+  private readonly at = new Float32Array(3);
+  private readonly matrix = new Matrix4();
+  private schedule: Schedule | null = null;
+
+  constructor(private readonly site: FlowSite) {
+    this.atlas = drawAtlas();
+    const geometry = slabGeometry(0.17, 0.14, 4);
+    this.kinds = new InstancedBufferAttribute(new Float32Array(MOST), 1);
+    this.kinds.setUsage(DynamicDrawUsage);
+    geometry.setAttribute("aKind", this.kinds);
+    this.mesh = new InstancedMesh(geometry, tileMaterial(this.atlas), MOST);
+    this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+    this.mesh.frustumCulled = false;
+    this.mesh.castShadow = false;
+    this.mesh.count = 0;
+    this.mesh.visible = false;
+  }
+
+  /** Shows a moment; null puts the tiles away. `explode` moves the lanes with the parts they join. */
+  show(flow: Flow | null, explode: number): void {
+    if (!flow) {
+      this.mesh.visible = false;
+      this.schedule = null;
+      this.layout = null;
+      return;
+    }
+    if (this.schedule !== flow.schedule || !this.layout) {
+      this.schedule = flow.schedule;
+      this.layout = new FlowLayout(this.site, flow.schedule.blocks_m, flow.schedule.blocks_n);
+    }
+    const layout = this.layout;
+    tilesAt(flow.schedule, flow.time, this.list);
+    const count = Math.min(this.list.count, MOST);
+    const dieRise = explodeOffset("gpu_die", explode)[1];
+    const stackRise = explodeOffset("stacks_left", explode)[1];
+    for (let i = 0; i < count; i++) {
+      const tile = this.list.items[i] as FlowTiles["items"][number];
+      const home = layout.place(tile, this.at);
+      const rise = stackRise + (dieRise - stackRise) * home;
+      const size = layout.tile * Math.max(tile.scale, 0.001);
+      this.matrix.makeScale(tile.tensor === "lse" ? size * 0.3 : size, size, size);
+      this.matrix.setPosition(this.at[0] as number, (this.at[1] as number) + rise, this.at[2] as number);
+      this.mesh.setMatrixAt(i, this.matrix);
+      this.kinds.array[i] = ATLAS_ORDER.indexOf(tile.tensor);
+    }
+    this.mesh.count = count;
+    this.mesh.visible = count > 0;
+    this.mesh.instanceMatrix.needsUpdate = true;
+    this.kinds.needsUpdate = true;
+  }
+
+  dispose(): void {
+    this.mesh.geometry.dispose();
+    (this.mesh.material as MeshStandardMaterial).dispose();
+    this.mesh.dispose();
+    this.atlas.dispose();
+  }
+}
+
+/** Matte and softly self-lit: the colour on the face is the colour in the text, in every room. */
+function tileMaterial(atlas: Texture): MeshStandardMaterial {
+  const material = new MeshStandardMaterial({
+    map: atlas,
+    emissiveMap: atlas,
+    emissive: 0xffffff,
+    emissiveIntensity: 0.55,
+    roughness: 0.85,
+    metalness: 0,
+    envMapIntensity: 0.45,
+  });
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nattribute float aKind;")
+      .replace(
+        "#include <uv_vertex>",
+        `#include <uv_vertex>
+        vec2 cell = vec2(mod(aKind, ${ATLAS_COLUMNS}.0), floor(aKind / ${ATLAS_COLUMNS}.0));
+        vec2 place = (cell + clamp(vec2(uv.x, 1.0 - uv.y), 0.02, 0.98)) / vec2(${ATLAS_COLUMNS}.0, ${ATLAS_ROWS}.0);
+        vMapUv = vec2(place.x, 1.0 - place.y);
+        vEmissiveMapUv = vMapUv;`,
+      );
+  };
+  return material;
+}

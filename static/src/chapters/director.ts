@@ -38,9 +38,11 @@ export class Director {
     return this.current;
   }
 
-  /** Finds the chapter at the reading line and reports it, the first time always. */
+  /** Goes to the chapter the address names, or stays where the page is, and reports what is being read. */
   start(): void {
-    this.enter(this.atReadingLine());
+    const named = this.chapters.findIndex((chapter) => location.hash === `#chapter-${chapter.number}`);
+    this.sections[named]?.scrollIntoView({ behavior: "instant" });
+    this.enter(named < 0 ? this.atReadingLine() : (this.chapters[named] as ChapterScene));
   }
 
   private queue(): void {

@@ -1,0 +1,102 @@
+"""A real server and a real Chromium, once per session; each test gets a page of its own that records what it does."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+
+from app import browser as chromium
+
+SMALL = {"width": 640, "height": 360}
+WIDE = {"width": 1280, "height": 720}
+NARROW = {"width": 390, "height": 844}
+READY = "() => window.exhibitStand !== undefined"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "browser" in item.path.parts:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    command = [sys.executable, "-m", "app", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        match = re.search(r"http://\S+", process.stdout.readline())
+        assert match is not None
+        address = match.group().rstrip("/")
+        transport = httpx2.HTTPTransport(retries=8)
+        with httpx2.Client(transport=transport) as client:
+            client.get(f"{address}/healthz", timeout=30)
+        yield address
+        process.terminate()
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as instance:
+        yield instance
+
+
+def launch(playwright: Playwright, *more: str) -> Browser:
+    path = chromium.find()
+    if path is None:
+        pytest.skip("no Chromium or Chrome on the PATH")
+    return playwright.chromium.launch(executable_path=path, args=[*chromium.FLAGS, *more])
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with launch(playwright) as instance:
+        yield instance
+
+
+@dataclass
+class Visit:
+    """A page with everything it asked for and everything it complained about."""
+
+    page: Page
+    server: str
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str = "/?tier=low", *, stand: bool = True) -> Page:
+        self.page.goto(self.server + path)
+        if stand:
+            self.page.wait_for_function(READY, timeout=60_000)
+            self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        self.page.evaluate("() => window.exhibitStand.settled()")
+
+    def api(self, path: str, **query: Any) -> Any:
+        return httpx2.get(self.server + path, params=query).json()
+
+
+def open_visit(browser: Browser, server: str, **options: Any) -> Visit:
+    context = browser.new_context(viewport=options.pop("viewport", SMALL), **options)
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    visit = Visit(page, server)
+    page.on("request", lambda request: visit.requests.append(request.url))
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and visit.complaints.append(message.text))
+    return visit
+
+
+@pytest.fixture
+def visit(browser: Browser, server: str) -> Iterator[Visit]:
+    opened = open_visit(browser, server)
+    yield opened
+    opened.page.context.close()
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith((server, "blob:", "data:"))] == []

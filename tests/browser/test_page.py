@@ -1,0 +1,97 @@
+"""The page as a whole: without WebGL, without a script, what it weighs, and what assistive technology finds."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Playwright
+
+from tests.browser.conftest import NARROW, WIDE, Visit, launch, open_visit
+
+AXE = Path(__file__).parent.parent.parent / "static" / "node_modules" / "axe-core" / "axe.min.js"
+# Lines of the best public exhibits, measured the same way; ours must pass them (README, "Budgets").
+MOST_BYTES_TO_FIRST_FRAME = 235_000
+MOST_REQUESTS_TO_FIRST_FRAME = 18
+MOST_BYTES_TO_TEXT = 100_000
+
+
+def test_no_complaint_and_no_request_to_elsewhere(visit: Visit) -> None:
+    visit.go("/?tier=low")
+    visit.page.wait_for_load_state("networkidle")
+
+
+def test_without_webgl_text_and_laboratory_work(playwright: Playwright, server: str) -> None:
+    with launch(playwright, "--disable-3d-apis") as browser:
+        visit = open_visit(browser, server)
+        page = visit.go("/#chapter-14", stand=False)
+        page.wait_for_selector('#readouts[aria-busy="false"]')
+        assert page.locator(".chapter").count() == 14
+        page.locator("#stand-note", has_text="cannot show the stand").wait_for()
+        before = page.locator("#readouts").text_content()
+        page.locator("#seqlen").press("ArrowRight")
+        page.wait_for_function("(text) => document.getElementById('readouts').textContent !== text", arg=before)
+        page.locator('input[name="algorithm"][value="standard"]').click()
+        page.locator("#scrub").press("End")
+        assert page.locator("#lab-grid rect[data-cell=probs]").count() > 0
+        assert visit.complaints == []
+
+
+def test_without_a_script_every_chapter_is_there(browser: Browser, server: str) -> None:
+    visit = open_visit(browser, server, java_script_enabled=False, viewport=WIDE)
+    page = visit.page
+    page.goto(server)
+    for number in range(1, 15):
+        assert page.locator(f"#chapter-{number} .key-line").is_visible()
+    assert page.locator("#seqlen").is_hidden()
+    page.locator("#counts summary").click()
+    assert page.locator("#counts tbody tr").count() == 8
+    page.context.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_page_weighs_little_until_the_first_frame(browser: Browser, server: str, viewport: dict[str, int]) -> None:
+    visit = open_visit(browser, server, viewport=viewport)
+    session = visit.page.context.new_cdp_session(visit.page)
+    session.send("Network.enable")
+    received: list[tuple[str, float]] = []
+    urls: dict[str, str] = {}
+    session.on("Network.responseReceived", lambda event: urls.update({event["requestId"]: event["response"]["url"]}))
+    session.on(
+        "Network.loadingFinished",
+        lambda event: received.append((urls.get(event["requestId"], ""), event["encodedDataLength"])),
+    )
+    visit.go("/?tier=low")
+    sizes = {url: size for url, size in received if url.startswith("http")}
+    text = sum(size for url, size in sizes.items() if url.endswith((".css", "?tier=low")))
+    assert text <= MOST_BYTES_TO_TEXT
+    assert sum(sizes.values()) <= MOST_BYTES_TO_FIRST_FRAME, sizes
+    assert len(sizes) <= MOST_REQUESTS_TO_FIRST_FRAME
+    visit.page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["gallery", "dark", "projector"])
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing(browser: Browser, server: str, theme: str, viewport: dict[str, int]) -> None:
+    visit = open_visit(browser, server, viewport=viewport)
+    page = visit.go(f"/?tier=low&theme={theme}&algorithm=fa2", stand=False)
+    page.wait_for_selector('#readouts[aria-busy="false"]')
+    page.evaluate("() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+    assert [(item["id"], [node["html"][:150] for node in item["nodes"][:3]]) for item in found["violations"]] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_nothing_is_wider_than_the_window(browser: Browser, server: str, viewport: dict[str, int]) -> None:
+    visit = open_visit(browser, server, viewport=viewport)
+    page = visit.go("/?tier=low", stand=False)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()
+
+
+def test_a_deep_link_opens_at_its_chapter(visit: Visit) -> None:
+    page = visit.go("/?tier=low#chapter-9", stand=False)
+    page.wait_for_selector('.rail a[href="#chapter-9"][aria-current]')
+    assert page.url.endswith("#chapter-9")
+    top = page.locator("#chapter-9").evaluate("(node) => node.getBoundingClientRect().top")
+    assert 0 <= top < 300

@@ -26,7 +26,7 @@ class Material(NamedTuple):
 
 MATERIALS: dict[str, Material] = {
     "base_plate": Material((0.028, 0.029, 0.032), 0.85, 0.42),
-    "caption": Material((0.72, 0.69, 0.62), 0.9, 0.3),
+    "caption": Material((0.74, 0.7, 0.61), 0.35, 0.5),
     "substrate_mask": Material((0.008, 0.075, 0.036), 0.0, 0.36),
     "substrate_core": Material((0.062, 0.072, 0.034), 0.0, 0.62),
     "copper": Material((0.86, 0.42, 0.22), 1.0, 0.32),

@@ -14,10 +14,7 @@ function precompress(): Plugin {
         if (!/\.(js|css|json|svg|glb|txt)$/.test(fileName)) continue;
         const path = join(options.dir ?? "dist", fileName);
         const bytes = readFileSync(path);
-        writeFileSync(
-          `${path}.br`,
-          brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-        );
+        writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
         writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
       }
     },

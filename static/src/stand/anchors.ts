@@ -66,6 +66,9 @@ export function calloutAnchors(
 ): CalloutAnchor[] {
   const anchors: CalloutAnchor[] = [];
   for (const { part: id, place, rank } of PARTS) {
+    // While data flows, only what it passes through is named.
+    if (state.flow && rank > 4) continue;
+    if (state.flow && id === "base") continue;
     const part = model.parts.get(id);
     if (!part) continue;
     const box = boxMoved(part.bounds, explodeOffset(part.group, explode));
@@ -84,7 +87,8 @@ export function calloutAnchors(
     const l2 = model.regions.l2[1];
     const sm = model.regions.sm[busySm ?? 80];
     if (l2) anchors.push({ id: "l2", title: LEVELS.l2, rank: -2, at: [l2[0] + l2[2] * 0.35, model.dieTop, l2[1]] });
-    if (sm) anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0], model.dieTop, sm[1]] });
+    if (sm)
+      anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0] + sm[2] / 2, model.dieTop, sm[1] + sm[3] / 2] });
   }
   return anchors;
 }

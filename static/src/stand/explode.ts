@@ -18,12 +18,12 @@ interface Authored {
 
 const AUTHORED: Record<GroupName, Authored> = {
   base: { offset: [0, 0, 0], start: 0, end: 1 },
-  substrate: { offset: [0, 12, 0], start: 0.45, end: 1 },
-  interposer: { offset: [0, 26, 0], start: 0.32, end: 0.95 },
-  moulding: { offset: [0, 36, 0], start: 0.22, end: 0.9 },
-  gpu_die: { offset: [0, 50, 0], start: 0.1, end: 0.8 },
-  stacks_left: { offset: [-12, 56, 0], start: 0, end: 0.7 },
-  stacks_right: { offset: [12, 56, 0], start: 0, end: 0.7 },
+  substrate: { offset: [0, 17, 0], start: 0.45, end: 1 },
+  interposer: { offset: [0, 36, 0], start: 0.32, end: 0.95 },
+  moulding: { offset: [0, 49, 0], start: 0.22, end: 0.9 },
+  gpu_die: { offset: [0, 67, 0], start: 0.1, end: 0.8 },
+  stacks_left: { offset: [-13, 76, 0], start: 0, end: 0.7 },
+  stacks_right: { offset: [13, 76, 0], start: 0, end: 0.7 },
 };
 
 export const GROUPS = Object.keys(AUTHORED) as GroupName[];

@@ -107,6 +107,29 @@ export class FlowLayout {
     return [x, z, pitch * 0.86];
   }
 
+  /** The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. */
+  tracks(): Vec3[][] {
+    const y = this.site.dieTop + 0.1;
+    const [, bandZ, , depth] = this.site.l2[0] as Rect;
+    return this.site.stacks.flatMap((box) => {
+      const side = Math.sign(box.min[0] + box.max[0]);
+      const inner = side < 0 ? box.max[0] : box.min[0];
+      const start = inner + side * (box.max[0] - box.min[0]) * PORT * 0.5;
+      const edge = (side < 0 ? this.site.die.min[0] : this.site.die.max[0]) - side * 1.3;
+      const band = this.site.l2.reduce((far, [x, , w]) => (x * side > 0 ? x + (side * w) / 2 : far), 0);
+      return [0, 1, 2, 3, 4, 5].map((kind): Vec3[] => {
+        const z = trackZ(box, kind);
+        const into = Math.max(bandZ - depth / 2 + 0.5, Math.min(bandZ + depth / 2 - 0.5, z));
+        return [
+          [start, y, z],
+          [edge, y, z],
+          [edge, y, into],
+          [band, y, into],
+        ];
+      });
+    });
+  }
+
   /** Writes where a tile is, in mm on the closed package. Returns how far it is from HBM: 0 on a stack … 1 on the die. */
   place(tile: FlowTile, out: Float32Array): number {
     const { leg } = tile;
@@ -165,7 +188,7 @@ export class FlowLayout {
     const side = Math.sign(box.min[0] + box.max[0]);
     const top = this.site.dieTop;
     const inner = side < 0 ? box.max[0] : box.min[0];
-    const z = (box.min[2] + box.max[2]) / 2 + (kind - 2.5) * 0.9;
+    const z = trackZ(box, kind);
     const end = new Float32Array(3);
     this.slot(tensor, m, n, end);
     const dieEdge = (side < 0 ? this.site.die.min[0] : this.site.die.max[0]) - side * 1.3;
@@ -224,4 +247,9 @@ export class FlowLayout {
       this.sms.push(nearest);
     }
   }
+}
+
+/** Every matrix has its own track out of a stack. */
+function trackZ(box: Box, kind: number): number {
+  return (box.min[2] + box.max[2]) / 2 + (kind - 2.5) * 0.9;
 }

@@ -20,10 +20,10 @@ interface Look {
 }
 
 export const LOOKS: Record<string, Look> = {
-  base_plate: { gallery: "#2b2d31", dark: "#3a3d43", projector: "#8d9096", roughness: 0.42, metalness: 0.75 },
+  base_plate: { gallery: "#3b3d42", dark: "#44474e", projector: "#a0a3a8", roughness: 0.5, metalness: 0.35 },
   caption: { gallery: "#d8d2c6", projector: "#ffffff", roughness: 0.5, metalness: 0.4 },
   substrate_mask: { gallery: "#0f5a38", dark: "#13633f", projector: "#2f8f62", roughness: 0.46, metalness: 0 },
-  substrate_core: { gallery: "#b9a56c", roughness: 0.8, metalness: 0 },
+  substrate_core: { gallery: "#7d6f45", projector: "#a8986a", roughness: 0.8, metalness: 0 },
   copper: { gallery: "#d98a55", roughness: 0.32, metalness: 1 },
   ceramic: { gallery: "#c09a6b", projector: "#cfae84", roughness: 0.7, metalness: 0 },
   tin: { gallery: "#d5d6d8", roughness: 0.34, metalness: 1 },
@@ -58,7 +58,7 @@ export class Materials {
     const look = LOOKS[name] ?? FALLBACK;
     const diffracts = this.fine && DIFFRACTING.has(name);
     const material = diffracts
-      ? new MeshPhysicalMaterial({ iridescence: 0.35, iridescenceIOR: 1.6, iridescenceThicknessRange: [180, 320] })
+      ? new MeshPhysicalMaterial({ iridescence: 0.35, iridescenceIOR: 1.6, iridescenceThicknessMaximum: 320 })
       : new MeshStandardMaterial();
     material.name = name;
     material.roughness = look.roughness;

@@ -3,20 +3,10 @@
  * that move apart, so six alike stacks cost as many draw calls as one. Parts keep their names, facts and bounds.
  * The stand's world is millimetres; the file's root scale to metres is left out.
  */
-import {
-  type BufferGeometry,
-  Group,
-  InstancedBufferAttribute,
-  InstancedMesh,
-  type Material,
-  Matrix4,
-  Mesh,
-  type Object3D,
-  type Vector3,
-} from "three";
-import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
+import { type BufferGeometry, Group, InstancedBufferAttribute, InstancedMesh, type Matrix4, type Vector3 } from "three";
 import { type Box, boxUnion } from "../math/view";
 import { GROUPS, type GroupName } from "./explode";
+import { type GlbNode, readGlb } from "./glb";
 import type { Materials } from "./materials";
 import type { Part } from "./types";
 
@@ -53,13 +43,12 @@ interface Piece {
 }
 
 export async function loadPackage(url: string, materials: Materials): Promise<PackageModel> {
-  const gltf = await new GLTFLoader().loadAsync(url);
-  const root = gltf.scene.getObjectByName("package");
-  if (!root) throw new Error(`${url} has no node named "package"`);
-  return arrange(root, materials, url);
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the model ${url} cannot be fetched: ${response.status} ${response.statusText}`);
+  return arrangePackage(await response.arrayBuffer(), materials);
 }
 
-function groupOf(node: Object3D, root: Object3D): GroupName {
+function groupOf(node: GlbNode, root: GlbNode): GroupName {
   let top = node;
   while (top.parent && top.parent !== root) top = top.parent;
   const name = top.name;
@@ -72,46 +61,38 @@ function groupOf(node: Object3D, root: Object3D): GroupName {
   throw new Error(`node "${name}" belongs to no group of the stand`);
 }
 
-function partOf(node: Object3D): string {
-  for (let at: Object3D | null = node; at; at = at.parent) if (at.userData.part) return at.userData.part as string;
+function partOf(node: GlbNode): string {
+  for (let at: GlbNode | null = node; at; at = at.parent) if (at.extras.part) return at.extras.part as string;
   return "";
 }
 
-function arrange(root: Object3D, materials: Materials, url: string): PackageModel {
+/** The model from the bytes of its file. */
+export function arrangePackage(bytes: ArrayBuffer, materials: Pick<Materials, "get">): PackageModel {
+  const { root, nodes } = readGlb(bytes, "package");
   const pieces: Piece[] = [];
   const described = new Map<string, Part>();
   let regions: PackageModel["regions"] | null = null;
   let dieTop = 0;
-  root.updateMatrixWorld(true);
-  const toMillimetres = root.matrixWorld.clone().invert();
-  const local = new Matrix4();
-  root.traverse((node) => {
-    const extras = node.userData;
-    if (extras.part && extras.title && !described.has(extras.part))
-      described.set(extras.part, {
-        id: extras.part,
-        title: extras.title,
-        what: extras.what ?? "",
-        facts: extras.facts ?? [],
-      });
-    if (extras.regions) {
-      regions = extras.regions;
-      dieTop = extras.top_mm;
+  for (const node of nodes) {
+    const { part, title, what, facts } = node.extras as Partial<Part> & { part?: string };
+    if (part && title && !described.has(part))
+      described.set(part, { id: part, title, what: what ?? "", facts: facts ?? [] });
+    if (node.extras.regions) {
+      regions = node.extras.regions as PackageModel["regions"];
+      dieTop = node.extras.top_mm as number;
     }
     // Vias inside solids can only be seen on a cut face.
-    if (!(node instanceof Mesh) || extras.inside) return;
-    const placed = local.multiplyMatrices(toMillimetres, node.matrixWorld);
-    const group = groupOf(node, root);
-    const material = (node.material as Material).name;
-    const part = partOf(node);
-    const count = node instanceof InstancedMesh ? node.count : 1;
-    for (let i = 0; i < count; i++) {
-      const matrix = new Matrix4();
-      if (node instanceof InstancedMesh) node.getMatrixAt(i, matrix);
-      pieces.push({ geometry: node.geometry, material, group, matrix: matrix.premultiply(placed), part });
-    }
-  });
-  if (!regions) throw new Error(`${url}: no node carries the die's regions`);
+    if (!node.geometry || node.extras.inside) continue;
+    for (const copy of node.copies)
+      pieces.push({
+        geometry: node.geometry,
+        material: node.material,
+        group: groupOf(node, root),
+        matrix: copy.premultiply(node.matrix),
+        part: partOf(node),
+      });
+  }
+  if (!regions) throw new Error("no node of the model carries the die's regions");
 
   const groups = Object.fromEntries(GROUPS.map((name) => [name, new Group()])) as PackageModel["groups"];
   for (const name of GROUPS) groups[name].name = name;
@@ -119,13 +100,17 @@ function arrange(root: Object3D, materials: Materials, url: string): PackageMode
   const bounds = {} as PackageModel["bounds"];
   for (const part of parts.values())
     bounds[part.group] = bounds[part.group] ? boxUnion(bounds[part.group], part.bounds) : part.bounds;
-  for (const name of GROUPS) if (!bounds[name]) throw new Error(`${url}: nothing in the group "${name}"`);
+  for (const name of GROUPS) if (!bounds[name]) throw new Error(`the model has nothing in the group "${name}"`);
   const meshes = instance(pieces, groups, materials);
   return { groups, meshes, parts, regions, dieTop, bounds };
 }
 
 /** One instanced mesh for each geometry, material and group. */
-function instance(pieces: readonly Piece[], groups: PackageModel["groups"], materials: Materials): InstancedMesh[] {
+function instance(
+  pieces: readonly Piece[],
+  groups: PackageModel["groups"],
+  materials: Pick<Materials, "get">,
+): InstancedMesh[] {
   const alike = new Map<string, Piece[]>();
   for (const piece of pieces) {
     const key = `${piece.group} ${piece.material} ${piece.geometry.uuid}`;

@@ -18,7 +18,7 @@ import { explodeOffset, GROUPS, type GroupName } from "./explode";
 import type { PoseName } from "./types";
 
 /** What a pose keeps in view: whole groups, or the neighbourhood of one part. */
-type Focus = "all" | "package" | "interposer" | "die" | "stack" | "grid";
+type Focus = "all" | "hero" | "package" | "interposer" | "die" | "stack" | "grid";
 
 interface Pose {
   azimuth: number;
@@ -33,7 +33,7 @@ const degrees = (azimuth: number, elevation: number, focus: Focus): Pose => ({
 });
 
 export const POSES: Record<PoseName, Pose> = {
-  hero: degrees(33, 27, "all"),
+  hero: degrees(34, 29, "hero"),
   levels: degrees(16, 42, "interposer"),
   flow: degrees(7, 52, "interposer"),
   section: degrees(24, 9, "package"),
@@ -56,6 +56,7 @@ export interface Bounds {
 
 const FOCUS_GROUPS: Record<Exclude<Focus, "stack">, readonly GroupName[]> = {
   all: GROUPS,
+  hero: GROUPS,
   package: ["substrate", "interposer", "moulding", "gpu_die", "stacks_left", "stacks_right"],
   interposer: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
   die: ["gpu_die"],
@@ -90,7 +91,7 @@ export function poseView(
 
 /** What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. */
 export function freeMargins(width: number, height: number, labels: boolean): Margins {
-  const callouts = labels && width >= 520 ? Math.min(0.14, 90 / width) : 0.03;
+  const callouts = labels && width >= 520 ? Math.min(0.08, 52 / width) : 0.03;
   const air = Math.min(0.05, 24 / height);
   return { left: callouts, right: callouts, top: air, bottom: air };
 }

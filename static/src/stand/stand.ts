@@ -12,6 +12,7 @@ import { explodeOffset, GROUPS } from "./explode";
 import { computesAt, workAt } from "./flow";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
+import { Lanes } from "./lanes";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
 import { PartsState } from "./parts-state";
@@ -44,6 +45,7 @@ export class LiveStand implements Stand {
   private readonly tiles: Tiles;
   private readonly stored: Stored;
   private readonly plaque: Plaque;
+  private readonly lanes = new Lanes();
   private readonly partsState: PartsState;
   private readonly targets: PickTarget[];
   private readonly bounds: Bounds;
@@ -112,7 +114,7 @@ export class LiveStand implements Stand {
       sm: model.regions.sm,
     });
     this.stored = new Stored(model.dieTop);
-    stage.scene.add(this.tiles.mesh, this.stored.mesh, this.plaque.group);
+    stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
     this.bounds = { groups: model.bounds, stack: boundsOf("hbm_stack_5"), plaque: this.plaque.corners };
     this.targets = pickTargets(model);
     this.callouts = new Callouts(host);
@@ -196,7 +198,8 @@ export class LiveStand implements Stand {
     this.input.dispose();
     this.resized.disconnect();
     this.callouts.dispose();
-    for (const part of [this.edges, this.regions, this.tiles, this.stored, this.plaque, this.materials]) part.dispose();
+    for (const part of [this.edges, this.regions, this.tiles, this.stored, this.plaque, this.lanes, this.materials])
+      part.dispose();
     for (const mesh of this.model.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -234,6 +237,7 @@ export class LiveStand implements Stand {
     this.materials.setTheme(this.current.theme, room);
     this.edges.setRoom(room);
     this.plaque.setRoom(room);
+    this.lanes.setRoom(room);
     this.callouts.setRoom(room);
   }
 
@@ -243,6 +247,7 @@ export class LiveStand implements Stand {
     this.size = null;
     this.stage.resize(width, height);
     this.edges.resize(width, height);
+    this.lanes.resize(width, height);
   }
 
   /** The frame, as one list. */
@@ -256,6 +261,7 @@ export class LiveStand implements Stand {
     this.moveGroups(explode);
     const { flow } = this.current;
     this.tiles.show(flow, explode);
+    this.lanes.show(this.tiles.list, this.tiles.layout, explode);
     this.stored.show(flow, this.tiles.layout, explode);
     this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
     this.light();

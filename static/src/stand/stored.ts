@@ -24,9 +24,9 @@ export class Stored {
     this.isP.setUsage(DynamicDrawUsage);
     geometry.setAttribute("aIsP", this.isP);
     const material = new MeshStandardMaterial({
-      color: FACES.s.colour,
+      color: 0x9a4a10,
       emissive: FACES.s.colour,
-      emissiveIntensity: 0.4,
+      emissiveIntensity: 0.5,
       roughness: 0.8,
       envMapIntensity: 0.5,
     });

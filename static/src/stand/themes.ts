@@ -20,6 +20,9 @@ export interface Room {
   edge: string;
   edgeWidth: number;
   edgeOpacity: number;
+  /** Lanes drawn while data flows. */
+  lane: string;
+  laneOpacity: number;
   /** The mark around a part that is pointed at or picked. */
   accent: string;
   /** Callouts. */
@@ -39,12 +42,14 @@ export const ROOMS: Record<Theme, Room> = {
     veil: "#cfc9bf",
     shadow: "#2c2620",
     shadowStrength: 0.62,
-    studio: 1,
-    lamp: 1.5,
+    studio: 0.5,
+    lamp: 1.9,
     exposure: 1,
     edge: "#fff6e6",
     edgeWidth: 1.25,
     edgeOpacity: 0.75,
+    lane: "#e3a070",
+    laneOpacity: 0.55,
     accent: "#0072b2",
     ink: "#1f1d1a",
     paper: "rgba(250, 247, 242, 0.9)",
@@ -59,12 +64,14 @@ export const ROOMS: Record<Theme, Room> = {
     veil: "#2c2e34",
     shadow: "#08090b",
     shadowStrength: 0.75,
-    studio: 0.85,
-    lamp: 1.3,
+    studio: 0.5,
+    lamp: 1.7,
     exposure: 1,
     edge: "#f4ead8",
     edgeWidth: 1.25,
     edgeOpacity: 0.85,
+    lane: "#e3a070",
+    laneOpacity: 0.6,
     accent: "#56b4e9",
     ink: "#f3f0ea",
     paper: "rgba(30, 32, 37, 0.9)",
@@ -79,12 +86,14 @@ export const ROOMS: Record<Theme, Room> = {
     veil: "#e4e4e4",
     shadow: "#000000",
     shadowStrength: 0.3,
-    studio: 1.1,
-    lamp: 1,
+    studio: 0.75,
+    lamp: 1.2,
     exposure: 1.1,
     edge: "#000000",
     edgeWidth: 2.25,
     edgeOpacity: 1,
+    lane: "#ffb37a",
+    laneOpacity: 0.9,
     accent: "#0072b2",
     ink: "#000000",
     paper: "#ffffff",

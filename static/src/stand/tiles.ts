@@ -24,7 +24,7 @@ export class Tiles {
   layout: FlowLayout | null = null;
   private readonly kinds: InstancedBufferAttribute;
   private readonly atlas: Texture;
-  private readonly list: FlowTiles = { count: 0, items: [] };
+  readonly list: FlowTiles = { count: 0, items: [] };
   private readonly at = new Float32Array(3);
   private readonly matrix = new Matrix4();
   private schedule: Schedule | null = null;
@@ -46,6 +46,7 @@ export class Tiles {
   /** Shows a moment; null puts the tiles away. `explode` moves the lanes with the parts they join. */
   show(flow: Flow | null, explode: number): void {
     if (!flow) {
+      this.list.count = 0;
       this.mesh.visible = false;
       this.schedule = null;
       this.layout = null;
@@ -90,10 +91,11 @@ function tileMaterial(atlas: Texture): MeshStandardMaterial {
     map: atlas,
     emissiveMap: atlas,
     emissive: 0xffffff,
-    emissiveIntensity: 0.55,
-    roughness: 0.85,
+    color: 0x8c8c8c,
+    emissiveIntensity: 0.5,
+    roughness: 0.9,
     metalness: 0,
-    envMapIntensity: 0.45,
+    envMapIntensity: 0.6,
   });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader

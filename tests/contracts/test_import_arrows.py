@@ -32,7 +32,8 @@ TYPESCRIPT: dict[str, set[str]] = {
     "stand": {"math"},
     "figures": {"math", "ui"},
     "api": {"state"},
-    "flow": {"stand", "api", "state", "ui"},
+    "flow": {"stand", "figures", "api", "state", "ui"},
+    "stage": {"stand", "api", "state", "ui"},
     "chapters": {"stand", "figures", "state", "math", "api", "ui"},
     "lab": {"stand", "figures", "ui", "api", "state"},
 }

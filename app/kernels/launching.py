@@ -1,0 +1,85 @@
+"""One way to launch a Triton kernel, and one way to only compile it.
+
+`launch` runs a kernel. Inside `compile_only` the same call compiles it for a named GPU instead and keeps the result, so
+the very code that launches also says what is to be compiled: the bench compiles everything ahead in parallel, and the
+tests read registers and spills on a machine without a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from app.kernels import capability
+
+if TYPE_CHECKING:
+    import torch
+
+_compiled: list[Any] | None = None
+
+
+def compiling() -> bool:
+    """Whether launches only compile now."""
+    return _compiled is not None
+
+
+def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> None:
+    """Run `kernel` on `grid`; `options` are its constants and num_warps, num_stages."""
+    if _compiled is None:
+        kernel[grid](*arguments, **options)
+    else:
+        _compiled.append(kernel.warmup(*arguments, grid=grid, **options))
+
+
+@contextmanager
+def compile_only(compute_capability: tuple[int, int] = (9, 0)) -> Iterator[list[Any]]:
+    """Within, `launch` compiles for that GPU and runs nothing; gives the list of Triton's compiled kernels.
+
+    Takes over Triton's driver for the rest of the process: meant for a process of its own.
+    """
+    global _compiled
+    from triton.runtime import driver
+
+    driver.set_active(_DriverWithoutGpu(compute_capability))
+    capability.assume(compute_capability)
+    _compiled = []
+    try:
+        yield _compiled
+    finally:
+        _compiled = None
+        capability.assume(None)
+
+
+class _DriverWithoutGpu:
+    """As much of Triton's driver as compiling asks for."""
+
+    def __init__(self, compute_capability: tuple[int, int]) -> None:
+        self._capability = compute_capability[0] * 10 + compute_capability[1]
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", self._capability, 32)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int = 0) -> int:
+        return 0
+
+
+def tile_descriptor(tensor: torch.Tensor, rows: int, width: int | None = None) -> Any:
+    """A descriptor that moves blocks of `rows` rows of a (…, rows, columns) tensor of up to four axes.
+
+    Reading past the last row gives zeros, writing there does nothing; on Hopper the copy engine (TMA) does both, older
+    GPUs get ordinary masked loads and stores. `width` is the block's width when it is not that of the tensor.
+    """
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    columns = tensor.shape[-1] if width is None else width
+    aligned = 16 // tensor.element_size()
+    # an axis of length 1 is never stepped along, but its stride must still be one the copy engine accepts
+    strides = [aligned if length == 1 else stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True)]
+    block = [1] * (tensor.dim() - 2) + [rows, columns]
+    return TensorDescriptor(tensor, list(tensor.shape), [*strides[:-1], 1], block)

@@ -1,1 +1,1 @@
-"""Attention on a real GPU, one file a version, and the bench that proves and times them. The server never imports it."""
+"""Attention on a real GPU, one file a version, and the bench that proves and times it. The server never imports it."""

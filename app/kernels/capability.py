@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-
 _assumed: tuple[int, int] | None = None
 
 
@@ -96,7 +95,7 @@ QUESTIONS: Mapping[str, tuple[Callable[[], bool], str]] = MappingProxyType(
 
 
 def missing(needs: Sequence[str]) -> str | None:
-    """Why something that needs all of `needs` cannot run here, or None when it can. KeyError for an unknown question."""
+    """Why something that needs all of `needs` cannot run here, None when it can. KeyError for an unknown question."""
     for need in needs:
         answer, sentence = QUESTIONS[need]
         if not answer():

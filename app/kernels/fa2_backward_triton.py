@@ -1,9 +1,10 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 3, FlashAttention-2's order, backward. The idea: compute the probabilities again from the saved log-sum-exp.
 
-Three kernels. The first makes delta, the row sums of dO∘O, and clears an fp32 accumulator for dq. The second gives each
-thread block one block of k and v; all blocks of q pass by, dk and dv stay in registers, and each visit adds its share of
-dq in memory. The third scales dq and rounds it. The sums for dq arrive in any order, so its last bits vary between runs.
+Three kernels. The first makes delta, the row sums of dO∘O, and clears an fp32 accumulator for dq. The second gives
+each thread block one block of k and v; all blocks of q pass by, dk and dv stay in registers, and each visit adds its
+share of dq in memory. The third scales dq and rounds it. The sums for dq arrive in any order, so its last bits vary
+between runs.
 Sources: arXiv 2307.08691, Algorithm 2 and Section 3.3.
 """
 
@@ -201,9 +202,7 @@ def backward(
     return gradients
 
 
-def _row_statistics(
-    problem: Problem, saved: Forward, sizes: Sizes
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _row_statistics(problem: Problem, saved: Forward, sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """(lse in base 2, delta), both (heads, rows padded to a multiple of ROWS), and dq_acc, cleared."""
     rows_padded = triton.cdiv(sizes.seqlen_q, ROWS) * ROWS
     fp32 = {"dtype": torch.float32, "device": problem.q.device}

@@ -1,4 +1,4 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 1, the standard way: S = QKᵀ, P = softmax(S), O = PV. The idea is the round trip that the others avoid.
 
 Three kernels, and between them S and P lie in memory, N×N entries each for every head. The matrix products are one
@@ -15,7 +15,6 @@ import triton.language as tl
 from app.kernels import capability
 from app.kernels.launching import launch, tile_descriptor
 from app.kernels.problem import Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
-from app.kernels.tiles import load_tile, store_tile
 
 # A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
 LONGEST_ROW = 65_536
@@ -97,7 +96,7 @@ def _matmul(
     turn_b: bool = False,
     causal: bool = False,
 ) -> None:
-    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, with 128 × 128 blocks (or what c's width needs)."""
+    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block."""
     batch, heads, rows, columns = c.shape
     depth = a.shape[2] if turn_a else a.shape[3]
     hopper = capability.is_hopper() or capability.interpreting()
@@ -128,7 +127,7 @@ def _matmul(
 
 
 def _matrix(problem: Problem, sizes: Sizes) -> torch.Tensor:
-    """Room for S, P, or a gradient of them: (batch, num_heads, seqlen_q, seqlen_k), rows a multiple of ROW_STEP apart."""
+    """Room for S, P or a gradient of one: (batch, num_heads, seqlen_q, seqlen_k), rows a multiple of ROW_STEP apart."""
     width = triton.cdiv(sizes.seqlen_k, ROW_STEP) * ROW_STEP
     whole = problem.q.new_empty(sizes.batch, sizes.num_heads, sizes.seqlen_q, width)
     return whole[..., : sizes.seqlen_k]

@@ -16,6 +16,7 @@ from app.facts.records import (
     CANNOT,
     CASE_FIELDS,
     CLOCK_FIELDS,
+    COUNTER_FIELDS,
     DIRECTIONS,
     GPU_FIELDS,
     L2_STATES,
@@ -25,6 +26,7 @@ from app.facts.records import (
     VERSION_FIELDS,
     Bytes,
     Clocks,
+    Counters,
     Gpu,
     Record,
     Run,
@@ -47,7 +49,7 @@ def parse(document: Any, record_id: str) -> Record:
         raise RecordError(f"schema is {table['schema']!r}, this version reads {SCHEMA}")
     if not isinstance(table["timings"], list):
         raise RecordError("timings must be a list")
-    timings = tuple(_timing(row, f"timings[{index}]") for index, row in enumerate(table["timings"]))
+    timings = tuple(timing(row, f"timings[{index}]") for index, row in enumerate(table["timings"]))
     return Record(record_id, _run(table["run"]), timings)
 
 
@@ -84,7 +86,8 @@ def _run(value: Any) -> Run:
     )
 
 
-def _timing(value: Any, where: str) -> Timing:
+def timing(value: Any, where: str) -> Timing:
+    """One row, checked; `where` is how messages call it."""
     optional = ("block_m", "block_n", "settings", "launch", "kernel_names", "counted")
     needed = (*CASE_FIELDS, "status", "time_ms", "tflops_per_s", "error", "counters")
     table = _table(value, where, needed, optional)
@@ -118,7 +121,7 @@ def _timing(value: Any, where: str) -> Timing:
         tflops_per_s=_number(table["tflops_per_s"], f"{where}.tflops_per_s") if ok else None,
         error=_number(error["relative"], f"{where}.error.relative") if ok else None,
         plain_error=_number(error["plain"], f"{where}.error.plain") if ok else None,
-        counters=_bytes(table["counters"], f"{where}.counters"),
+        counters=_counters(table["counters"], f"{where}.counters"),
         counted=_bytes(table.get("counted"), f"{where}.counted"),
     )
 
@@ -144,6 +147,21 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     position = share * (len(ordered) - 1)
     below, above = math.floor(position), math.ceil(position)
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def _counters(value: Any, where: str) -> Counters | None:
+    if value is None:
+        return None
+    table = _table(value, where, (*BYTE_FIELDS, *COUNTER_FIELDS))
+    moved = _bytes({name: table[name] for name in BYTE_FIELDS}, where)
+    if moved is None or None in (moved.hbm_read_bytes, moved.l2_to_sm_bytes):
+        raise RecordError(f"{where} must give the bytes read")
+    return Counters(
+        moved,
+        _number(table["duration_us"], f"{where}.duration_us"),
+        _whole(table["xu_instructions"], f"{where}.xu_instructions", least=0),
+        _whole(table["passes"], f"{where}.passes"),
+    )
 
 
 def _bytes(value: Any, where: str) -> Bytes | None:

@@ -11,6 +11,7 @@ GPU_FIELDS = ("name", "sms", "l2_bytes", "hbm_bytes", "smem_per_sm_bytes")
 VERSION_FIELDS = ("python", "torch", "cuda", "cudnn", "triton", "fa3_wheel")
 CLOCK_FIELDS = ("sm_mhz", "memory_mhz", "power_w", "temperature_c")
 RUN_FIELDS = ("date", "command", "commit", "gpu", "driver", "versions", "clocks")
+COUNTER_FIELDS = ("duration_us", "xu_instructions", "passes")
 BYTE_FIELDS = ("hbm_read_bytes", "hbm_written_bytes", "l2_to_sm_bytes", "sm_to_l2_bytes")
 CASE_FIELDS = ("kernel", "direction", "dtype", "batch", "num_heads", "seqlen", "head_dim", "causal", "l2")
 DIRECTIONS = ("forward", "backward")
@@ -75,6 +76,19 @@ class Bytes:
 
 
 @dataclass(frozen=True, slots=True)
+class Counters:
+    """Read from the hardware for one call, L2 emptied before: bytes, microseconds, special-function instructions.
+
+    `passes` is how often each kernel was run to read them all; above 1 the HBM figures mix cold and warm runs.
+    """
+
+    moved: Bytes
+    duration_us: float
+    xu_instructions: int
+    passes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """One kernel on one case.
 
@@ -103,7 +117,7 @@ class Timing:
     tflops_per_s: float | None
     error: float | None
     plain_error: float | None
-    counters: Bytes | None
+    counters: Counters | None
     counted: Bytes | None
 
     @property

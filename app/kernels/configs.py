@@ -54,6 +54,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
             Tile(64, 64, 4, 2),
             Tile(128, 32, 8, 2),
         ),
+        ("blocksparse_triton", "forward", 64): (Tile(128, 128, 8, 2),),
+        ("blocksparse_triton", "forward", 128): (Tile(128, 128, 8, 2),),
+        ("blocksparse_triton", "forward", 256): (Tile(128, 64, 8, 2),),
         ("fa2_triton", "backward", 64): (
             Tile(64, 128, 8, 2),
             Tile(64, 128, 8, 2, tma_add=True),

@@ -7,6 +7,7 @@ tests read registers and spills on a machine without a GPU.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,11 @@ def compiling() -> bool:
     return _compiled is not None
 
 
+def launches() -> int:
+    """How many launches have been compiled so far."""
+    return len(_compiled or ())
+
+
 def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> None:
     """Run `kernel` on `grid`; `options` are its constants and num_warps, num_stages."""
     if _compiled is None:
@@ -38,17 +44,30 @@ def compile_only(compute_capability: tuple[int, int] = (9, 0)) -> Iterator[list[
 
     Takes over Triton's driver for the rest of the process: meant for a process of its own.
     """
+    try:
+        yield start_compiling(compute_capability)
+    finally:
+        stop_compiling()
+
+
+def start_compiling(compute_capability: tuple[int, int]) -> list[Any]:
+    """From now on `launch` only compiles; the list that `compile_only` gives."""
     global _compiled
+    # newer versions of Triton ask to be told; fused multiply-adds have always been the default
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     from triton.runtime import driver
 
     driver.set_active(_DriverWithoutGpu(compute_capability))
     capability.assume(compute_capability)
     _compiled = []
-    try:
-        yield _compiled
-    finally:
-        _compiled = None
-        capability.assume(None)
+    return _compiled
+
+
+def stop_compiling() -> None:
+    """From now on `launch` runs kernels again."""
+    global _compiled
+    _compiled = None
+    capability.assume(None)
 
 
 class _DriverWithoutGpu:

@@ -7,7 +7,6 @@ that long sequences fit in memory; a chunk's result does not depend on its size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 # Entries of the score matrix worked on at once: 1 GiB in float64.
 CHUNK_ENTRIES = 2**27
-
-# (first row, one past the last row, all keys) → which entries are visible, as booleans (rows, keys)
-Visible = Callable[[int, int], "torch.Tensor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +67,13 @@ def _attention(
     q, k, v = (of_heads(tensor, heads).to(dtype) for tensor in (problem.q, problem.k, problem.v))
     do = None if problem.do is None else of_heads(problem.do, heads).to(dtype)
     rows_at_once = max(1, CHUNK_ENTRIES // (len(heads) * k.shape[1]))
+    kept_blocks = None if pattern is None else torch.tensor(pattern.kept, device=q.device)
     by_chunk: dict[str, list[torch.Tensor]] = {"o": [], "lse": [], "dq": []}
     dk, dv = (torch.zeros(k.shape, dtype=wide, device=k.device) for _ in range(2))
     for start in range(0, q.shape[1], rows_at_once):
         rows = slice(start, min(start + rows_at_once, q.shape[1]))
         scores = q[:, rows] @ k.mT * problem.softmax_scale
-        visible = _visible(problem, rows, pattern, block)
+        visible = _visible(problem, rows, kept_blocks, block)
         if visible is not None:
             scores = scores.masked_fill(~visible, float("-inf"))
         probs = torch.softmax(scores, -1)
@@ -102,7 +99,7 @@ def _attention(
 
 
 def _visible(
-    problem: Problem, rows: slice, pattern: BlockPattern | None, block: BlockShape | None
+    problem: Problem, rows: slice, kept_blocks: torch.Tensor | None, block: BlockShape | None
 ) -> torch.Tensor | None:
     """(rows, keys) booleans, or None when everything is visible."""
     import torch
@@ -110,8 +107,8 @@ def _visible(
     row = torch.arange(rows.start, rows.stop, device=problem.q.device)[:, None]
     key = torch.arange(problem.k.shape[2], device=problem.q.device)[None, :]
     visible = key <= row if problem.causal else None
-    if pattern is not None and block is not None:
-        kept = torch.tensor(pattern.kept, device=problem.q.device)[row // block.block_m, key // block.block_n]
+    if kept_blocks is not None and block is not None:
+        kept = kept_blocks[row // block.block_m, key // block.block_n]
         visible = kept if visible is None else visible & kept
     return visible
 

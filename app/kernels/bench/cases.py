@@ -62,6 +62,12 @@ class TimingCase:
             self.seqlen, self.head_dim, batch=self.batch, num_heads=self.num_heads, causal=self.causal, dtype=self.dtype
         )
 
+    @property
+    def to_check(self) -> CheckCase:
+        """The same as the checker takes it."""
+        sizes = (self.batch, self.num_heads, self.seqlen, self.seqlen, self.head_dim)
+        return CheckCase("timing", self.direction, *sizes, self.causal, self.dtype)
+
     def __str__(self) -> str:
         """As printed in tables."""
         mask = "causal" if self.causal else "full"

@@ -1,10 +1,10 @@
 """The one way to time anything here.
 
-Warm up; then repeat at least MIN_REPEATS times, or as often as the time budget allows when a single run is long; each
-run between two CUDA events. Warm: the runs follow one another, so the L2 cache holds what it can of the last one.
-Flushed: before each run the cache is filled with other data, outside the measured stretch. The answer keeps every
-sample; the summary is the median with the 10th and 90th percentile. Runs are replayed from a CUDA graph where they can
-be captured, so that the time is the GPU's and not Python's.
+Warm up; then run as often as a time budget allows, up to MAX_REPEATS times, each run between two CUDA events. Warm:
+the runs follow one another, so the L2 cache holds what it can of the last one. Flushed: before each run the cache is
+filled with other data, outside the measured stretch. The answer keeps every sample; the summary is the median with the
+10th and 90th percentile. Runs are replayed from a CUDA graph where they can be captured, so that the time is the GPU's
+and not Python's.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import torch
 
-MIN_REPEATS = 50
-MAX_REPEATS = 200
-# Fewest samples a long run is timed with when MIN_REPEATS would break the budget.
-FEWEST = 5
+MAX_REPEATS = 100
+# Fewest samples a run is timed with, however long it takes.
+FEWEST = 3
 WARM_UPS = 3
+FLUSH_TIMES = 4  # how many times the L2 cache's size is read to empty it
 
 Run = Callable[[], object]
 
@@ -63,21 +63,20 @@ def summarize(samples: Sequence[float]) -> Summary:
 
 
 def repeats_for(one_run_ms: float, budget_ms: float) -> int:
-    """How often to run: MIN_REPEATS if the budget allows it, more when runs are short, never fewer than FEWEST."""
-    if one_run_ms <= 0:
-        return MAX_REPEATS
-    affordable = int(budget_ms / one_run_ms)
+    """How often a run that takes `one_run_ms` fits into the budget: from FEWEST to MAX_REPEATS times."""
+    affordable = int(budget_ms / one_run_ms) if one_run_ms > 0 else MAX_REPEATS
     return min(MAX_REPEATS, max(affordable, FEWEST))
 
 
 def measure(run: Run, clock: Clock, *, budget_ms: float, before: Run | None = None) -> Summary:
     """Time `run` within about `budget_ms`; `before` (a cache flush) precedes every run.
 
-    The budget is for the measured runs; warm-up and flushes come on top.
+    The budget is for the measured runs; warm-up and flushes come on top. A run as long as the budget is warmed up once.
     """
-    clock.sample(run, WARM_UPS, None)
-    estimate = quantile(clock.sample(run, WARM_UPS, before), 0.5)
-    return summarize(clock.sample(run, repeats_for(estimate, budget_ms), before))
+    first = clock.sample(run, 1, before)[0]
+    if first * WARM_UPS < budget_ms:
+        first = quantile(clock.sample(run, WARM_UPS, before), 0.5)
+    return summarize(clock.sample(run, repeats_for(first, budget_ms), before))
 
 
 class CudaClock:
@@ -104,7 +103,7 @@ class Flush:
     def __init__(self, l2_bytes: int) -> None:
         import torch
 
-        self._buffer = torch.zeros(4 * l2_bytes // 4, dtype=torch.int32, device="cuda")
+        self._buffer = torch.zeros(FLUSH_TIMES * l2_bytes // 4, dtype=torch.int32, device="cuda")  # 4 bytes each
         self._sum = torch.zeros((), dtype=torch.int64, device="cuda")
 
     def __call__(self) -> None:
@@ -124,19 +123,21 @@ class Captured:
 
 
 def captured(run: Run) -> Captured:
-    """`run` as a CUDA graph; the plain call, with the reason, when it cannot be captured."""
+    """`run` as a CUDA graph; the plain call, with the reason, when it cannot be captured.
+
+    The current stream must not be the default one, which cannot be captured.
+    """
     import torch
 
-    stream = torch.cuda.Stream()
     try:
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            run()
-            run()
+        run()  # everything that is made on first use is made now
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
+        graph.capture_begin()
+        try:
             kept = run()
+        finally:
+            graph.capture_end()
         graph.replay()
         torch.cuda.synchronize()
     except RuntimeError as error:

@@ -121,7 +121,7 @@ def timing(value: Any, where: str) -> Timing:
         tflops_per_s=_number(table["tflops_per_s"], f"{where}.tflops_per_s") if ok else None,
         error=_number(error["relative"], f"{where}.error.relative") if ok else None,
         plain_error=_number(error["plain"], f"{where}.error.plain") if ok else None,
-        counters=_counters(table["counters"], f"{where}.counters"),
+        counters=counters(table["counters"], f"{where}.counters"),
         counted=_bytes(table.get("counted"), f"{where}.counted"),
     )
 
@@ -149,7 +149,8 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
-def _counters(value: Any, where: str) -> Counters | None:
+def counters(value: Any, where: str) -> Counters | None:
+    """A row's counters, checked; None when there are none."""
     if value is None:
         return None
     table = _table(value, where, (*BYTE_FIELDS, *COUNTER_FIELDS))

@@ -1,9 +1,5 @@
 """The checker: it passes what is right and rejects every kernel that is kept for being wrong."""
 
-from tests.kernels import needs
-
-needs.torch_and_triton()
-
 import math
 
 import pytest

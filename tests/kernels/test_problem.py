@@ -1,9 +1,5 @@
 """What kernels refuse, and in which words."""
 
-from tests.kernels import needs
-
-needs.torch_and_triton()
-
 import pytest
 import torch
 

@@ -1,9 +1,5 @@
 """The reference in torch against the theory's, which shares no code with it, and against automatic differentiation."""
 
-from tests.kernels import needs
-
-needs.torch_and_triton()
-
 import numpy as np
 import pytest
 import torch

@@ -1,9 +1,5 @@
 """Every Triton rung on small, awkward shapes against the theory's float64 attention, by the bench's own rule."""
 
-from tests.kernels import needs
-
-needs.torch_and_triton()
-
 from collections.abc import Callable
 
 import pytest

@@ -10,6 +10,7 @@ from app.kernels.bench import check, harness
 from app.kernels.bench.ahead import Job
 from app.kernels.bench.cases import TimingCase
 
+DEVICE = "cuda"
 BUDGET_MS = 60.0
 TUNED = ("fa2_triton",)
 
@@ -52,7 +53,7 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
         if not may_go_on():
             report("tuning stopped: no time left")
             return
-        problem, _ = check.draw(case.to_check, "cuda")
+        problem, _ = check.draw(case.to_check, DEVICE)
         known = check.truth(problem, most_heads=1)
         times: dict[configs.Tile, float] = {}
         notes = []

@@ -14,7 +14,7 @@ import triton.language as tl
 
 from app.kernels import configs
 from app.kernels.fa2_triton import LOG2_E, visit
-from app.kernels.launching import launch, tile_descriptor
+from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import Bound, Forward, KernelInputError, Problem, check
 from app.kernels.tiles import load_tile, store_tile
 from app.theory import block_sparse
@@ -106,10 +106,10 @@ def forward(
     launch(
         blocksparse_forward,
         (blocks_m * sizes.heads,),
-        tile_descriptor(q, tile.block_m),
-        tile_descriptor(problem.k, tile.block_n),
-        tile_descriptor(problem.v, tile.block_n),
-        tile_descriptor(o, tile.block_m),
+        tiles_of(q, tile.block_m),
+        tiles_of(problem.k, tile.block_n),
+        tiles_of(problem.v, tile.block_n),
+        tiles_of(o, tile.block_m),
         lse,
         kept_count,
         kept_blocks,

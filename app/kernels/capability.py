@@ -48,6 +48,11 @@ def is_ampere_or_newer() -> bool:
     return compute_capability() >= (8, 0)
 
 
+def has_tma() -> bool:
+    """The GPU has a copy engine that moves tiles (compute capability 9.0 and above)."""
+    return compute_capability() >= (9, 0)
+
+
 def is_hopper() -> bool:
     """The GPU has TMA and WGMMA (compute capability 9.x)."""
     return compute_capability()[0] == 9

@@ -54,6 +54,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
             Tile(64, 64, 4, 2),
             Tile(128, 32, 8, 2),
         ),
+        ("fa1_triton", "forward", 64): (Tile(128, 64, 8, 1),),
+        ("fa1_triton", "forward", 128): (Tile(128, 64, 8, 1),),
+        ("fa1_triton", "forward", 256): (Tile(64, 32, 8, 1),),
         ("blocksparse_triton", "forward", 64): (Tile(128, 128, 8, 2),),
         ("blocksparse_triton", "forward", 128): (Tile(128, 128, 8, 2),),
         ("blocksparse_triton", "forward", 256): (Tile(128, 64, 8, 2),),
@@ -83,7 +86,7 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
     {
         ("fa1_triton", "forward", 64): (Tile(64, 64, 4, 1),),
         ("fa1_triton", "forward", 128): (Tile(64, 64, 4, 1),),
-        ("fa1_triton", "forward", 256): (Tile(64, 64, 8, 1),),
+        ("fa1_triton", "forward", 256): (Tile(32, 32, 4, 1),),
         ("fa2_triton", "forward", 64): (Tile(128, 64, 4, 2),),
         ("fa2_triton", "forward", 128): (Tile(64, 64, 4, 2),),
         ("fa2_triton", "forward", 256): (Tile(64, 32, 4, 1),),

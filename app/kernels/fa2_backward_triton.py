@@ -16,9 +16,9 @@ import triton.language as tl
 
 from app.kernels import configs
 from app.kernels.fa2_triton import LOG2_E
-from app.kernels.launching import launch, tile_descriptor
+from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import Forward, Gradients, KernelInputError, Problem, Sizes, check
-from app.kernels.tiles import kept, load_tile, store_tile
+from app.kernels.tiles import kept, load_row, load_tile, store_tile
 
 # Rows the small kernels handle at once; row statistics are padded to a multiple of it, and no block_m may be longer.
 ROWS = 128
@@ -59,7 +59,7 @@ def _visit(
     as they lie in registers. `scale` is softmax_scale · log2(e)."""
     batch_head = batch * heads + head
     q_tile = load_tile(q, batch, head, first_row, BLOCK_M, HEAD_DIM)  # l2 → smem, as are the three below
-    row_lse = lse_log2.load([batch_head, first_row]).reshape(BLOCK_M)
+    row_lse = load_row(lse_log2, batch_head, first_row, BLOCK_M)
     scores = tl.dot(k_tile, q_tile.T)
     keys = first_key + tl.arange(0, BLOCK_N)[:, None]
     rows = first_row + tl.arange(0, BLOCK_M)[None, :]
@@ -76,7 +76,7 @@ def _visit(
         dprobs = tl.where(keep, dprobs * keep_scale, 0.0)
     else:
         dv = tl.dot(probs.to(do_tile.dtype), do_tile, dv)
-    row_delta = delta.load([batch_head, first_row]).reshape(BLOCK_M)
+    row_delta = load_row(delta, batch_head, first_row, BLOCK_M)
     dscores = (probs * (dprobs - row_delta[None, :])).to(q_tile.dtype)
     dk = tl.dot(dscores, q_tile, dk)
     dq = tl.dot(dscores.T, k_tile)  # dscores go through smem to be turned
@@ -157,17 +157,17 @@ def backward(
     gradients = gradients or Gradients(torch.empty_like(q), torch.empty_like(k), torch.empty_like(v))
     lse_log2, delta, dq_acc = _row_statistics(problem, saved, sizes)
     rows_padded = lse_log2.shape[-1]
-    statistics = [tile_descriptor(tensor, 1, tile.block_m) for tensor in (lse_log2, delta)]
+    statistics = [tiles_of(tensor, 1, tile.block_m) for tensor in (lse_log2, delta)]
     launch(
         fa2_backward,
         (triton.cdiv(sizes.seqlen_k, tile.block_n) * sizes.heads,),
-        tile_descriptor(q, tile.block_m),
-        tile_descriptor(k, tile.block_n),
-        tile_descriptor(v, tile.block_n),
-        tile_descriptor(do, tile.block_m),
-        tile_descriptor(gradients.dk, tile.block_n),
-        tile_descriptor(gradients.dv, tile.block_n),
-        tile_descriptor(dq_acc, tile.block_m) if tile.tma_add else dq_acc,
+        tiles_of(q, tile.block_m),
+        tiles_of(k, tile.block_n),
+        tiles_of(v, tile.block_n),
+        tiles_of(do, tile.block_m),
+        tiles_of(gradients.dk, tile.block_n),
+        tiles_of(gradients.dv, tile.block_n),
+        tiles_of(dq_acc, tile.block_m) if tile.tma_add else dq_acc,
         *statistics,
         sizes.num_heads,
         sizes.seqlen_q,
@@ -191,7 +191,7 @@ def backward(
         fa2_round_dq,
         (rows_padded // ROWS * sizes.heads,),
         dq_acc,
-        tile_descriptor(gradients.dq, ROWS),
+        tiles_of(gradients.dq, ROWS),
         sizes.num_heads,
         sizes.seqlen_q,
         problem.softmax_scale,
@@ -211,8 +211,8 @@ def _row_statistics(problem: Problem, saved: Forward, sizes: Sizes) -> tuple[tor
     launch(
         fa2_row_statistics,
         (rows_padded // ROWS * sizes.heads,),
-        tile_descriptor(saved.o, ROWS),
-        tile_descriptor(problem.do, ROWS),
+        tiles_of(saved.o, ROWS),
+        tiles_of(problem.do, ROWS),
         saved.lse,
         lse_log2,
         delta,

@@ -88,17 +88,24 @@ class _DriverWithoutGpu:
         return 0
 
 
-def tile_descriptor(tensor: torch.Tensor, rows: int, width: int | None = None) -> Any:
-    """A descriptor that moves blocks of `rows` rows of a (…, rows, columns) tensor of up to four axes.
+def copy_engine() -> bool:
+    """Whether tiles are moved through descriptors: with a copy engine, and in the interpreter."""
+    return capability.has_tma() or capability.interpreting()
 
-    Reading past the last row gives zeros, writing there does nothing; on Hopper the copy engine (TMA) does both, older
-    GPUs get ordinary masked loads and stores. `width` is the block's width when it is not that of the tensor.
+
+def tiles_of(tensor: torch.Tensor, rows: int, columns: int | None = None) -> Any:
+    """What a kernel needs to move blocks of (`rows`, `columns`) of a tensor's last two axes (default: whole rows).
+
+    With a copy engine (TMA, Hopper and newer) a descriptor, which the host makes: reading past an edge gives zeros,
+    writing there does nothing. Without one a tuple for ordinary masked loads and stores: pointer, strides of all axes
+    but the last, lengths of the last two. `app.kernels.tiles` takes both.
     """
+    if not copy_engine():
+        return (tensor, *tensor.stride()[:-1], *tensor.shape[-2:])
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    columns = tensor.shape[-1] if width is None else width
     aligned = 16 // tensor.element_size()
     # an axis of length 1 is never stepped along, but its stride must still be one the copy engine accepts
     strides = [aligned if length == 1 else stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True)]
-    block = [1] * (tensor.dim() - 2) + [rows, columns]
+    block = [1] * (tensor.dim() - 2) + [rows, tensor.shape[-1] if columns is None else columns]
     return TensorDescriptor(tensor, list(tensor.shape), [*strides[:-1], 1], block)

@@ -13,8 +13,9 @@ import triton
 import triton.language as tl
 
 from app.kernels import capability
-from app.kernels.launching import launch, tile_descriptor
+from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
+from app.kernels.tiles import load_block, store_block
 
 # A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
 LONGEST_ROW = 65_536
@@ -44,20 +45,20 @@ def standard_matmul(
     acc = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
     for k in tl.range(0, depth, BLOCK_K, num_stages=STAGES):
         if TURN_A:
-            a_tile = a.load([batch, head, k, first_row]).reshape(BLOCK_K, BLOCK_M).T
+            a_tile = load_block(a, batch, head, k, first_row, BLOCK_K, BLOCK_M).T
         else:
-            a_tile = a.load([batch, head, first_row, k]).reshape(BLOCK_M, BLOCK_K)
+            a_tile = load_block(a, batch, head, first_row, k, BLOCK_M, BLOCK_K)
         if TURN_B:
-            b_tile = b.load([batch, head, first_column, k]).reshape(BLOCK_N, BLOCK_K).T
+            b_tile = load_block(b, batch, head, first_column, k, BLOCK_N, BLOCK_K).T
         else:
-            b_tile = b.load([batch, head, k, first_column]).reshape(BLOCK_K, BLOCK_N)
+            b_tile = load_block(b, batch, head, k, first_column, BLOCK_K, BLOCK_N)
         acc = tl.dot(a_tile, b_tile, acc)
     acc = acc * scale
     if CAUSAL:
         row = first_row + tl.arange(0, BLOCK_M)[:, None]
         column = first_column + tl.arange(0, BLOCK_N)[None, :]
         acc = tl.where(column <= row, acc, float("-inf"))
-    c.store([batch, head, first_row, first_column], acc.to(c.dtype).reshape(1, 1, BLOCK_M, BLOCK_N))
+    store_block(c, batch, head, first_row, first_column, acc, BLOCK_M, BLOCK_N)
 
 
 @triton.jit
@@ -99,7 +100,7 @@ def _matmul(
     """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block."""
     batch, heads, rows, columns = c.shape
     depth = a.shape[2] if turn_a else a.shape[3]
-    hopper = capability.is_hopper() or capability.interpreting()
+    hopper = capability.has_tma() or capability.interpreting()
     # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
     block_m, block_n = 128, 256 if hopper and columns > 128 else 128 if columns > 64 else 64
     block_a = (BLOCK_K, block_m) if turn_a else (block_m, BLOCK_K)
@@ -107,9 +108,9 @@ def _matmul(
     launch(
         standard_matmul,
         (triton.cdiv(rows, block_m) * triton.cdiv(columns, block_n) * batch * heads,),
-        tile_descriptor(a, *block_a),
-        tile_descriptor(b, *block_b),
-        tile_descriptor(c, block_m, block_n),
+        tiles_of(a, *block_a),
+        tiles_of(b, *block_b),
+        tiles_of(c, block_m, block_n),
         heads,
         rows,
         columns,

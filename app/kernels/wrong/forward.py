@@ -17,7 +17,7 @@ import triton.language as tl
 
 from app.kernels import configs
 from app.kernels.fa2_triton import LOG2_E
-from app.kernels.launching import launch, tile_descriptor
+from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import Bound, Forward, Problem, check
 from app.kernels.tiles import load_tile, store_tile
 from app.theory.shapes import BlockShape
@@ -80,10 +80,10 @@ def _bind(
         launch(
             wrong_forward,
             (triton.cdiv(sizes.seqlen_q, tile.block_m) * sizes.heads,),
-            tile_descriptor(problem.q, tile.block_m),
-            tile_descriptor(problem.k, tile.block_n),
-            tile_descriptor(problem.v, tile.block_n),
-            tile_descriptor(o, tile.block_m),
+            tiles_of(problem.q, tile.block_m),
+            tiles_of(problem.k, tile.block_n),
+            tiles_of(problem.v, tile.block_n),
+            tiles_of(o, tile.block_m),
             lse,
             sizes.num_heads,
             sizes.seqlen_q,

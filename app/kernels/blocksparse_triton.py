@@ -1,10 +1,11 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Kept apart: block-sparse attention. APPROXIMATE. The idea: leave whole score blocks out and save their work.
 
 What is left out counts as probability 0, so the result is not that of attention; it is exact for the pattern given.
 Everything else is rung 3's forward pass, with a list of kept blocks in place of the loop's range.
 Source: arXiv 2205.14135, Section 3.3 and Algorithm 5.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 2, FlashAttention's first order. The idea: tiles and online softmax, so that S and P never leave the SM.
 
 One thread block works on one head. Its outer loop holds a block of k and v; the inner loop takes every block of q past
@@ -6,6 +5,8 @@ it, together with what that block has so far: its output, running max and runnin
 each time. So S is gone from memory, but the unfinished output makes the trip instead, and a single sequence keeps only
 as many SMs busy as it has heads. Source: arXiv 2205.14135, Algorithm 1; the running output is kept in fp32.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 3, FlashAttention-2's order, backward. The idea: compute the probabilities again from the saved log-sum-exp.
 
 Three kernels. The first makes delta, the row sums of dO∘O, and clears an fp32 accumulator for dq. The second gives
@@ -7,6 +6,8 @@ share of dq in memory. The third scales dq and rounds it. The sums for dq arrive
 between runs.
 Sources: arXiv 2307.08691, Algorithm 2 and Section 3.3.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

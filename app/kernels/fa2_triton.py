@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 3, FlashAttention-2's order, forward. The idea: let each thread block keep one block of q until it is done.
 
 The loop over q is now the outer one and is spread over thread blocks, so a sequence keeps the whole GPU busy. K and V
@@ -6,6 +5,8 @@ pass by once for every block of q, out of the L2 cache; O and its statistics sta
 Also here: the scale folded into the exponent (exp2 instead of exp), masks only on the blocks that need one, dropout
 from the generator's state, the log-sum-exp for the backward pass. Source: arXiv 2307.08691, Algorithm 1.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Rung 1, the standard way: S = QKᵀ, P = softmax(S), O = PV. The idea is the round trip that the others avoid.
 
 Three kernels, and between them S and P lie in memory, N×N entries each for every head. The matrix products are one
 tiled kernel, the softmax handles a whole row at once in registers; scale and causal mask cost nothing extra, they are
 applied to S before it is written. Backward is the first paper's Algorithm 3 (arXiv 2205.14135) in five kernels.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """Small device functions the kernels share: load or store a tile, and make a block of the dropout mask again.
 
 A `tensor` is what `launching.tiles_of` made: a descriptor for the copy engine or a tuple for ordinary loads and stores.
 Which one is known when the kernel is compiled. Past the edges tiles read as zeros and write nothing.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 import triton
 import triton.language as tl

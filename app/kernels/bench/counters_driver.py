@@ -1,9 +1,10 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """What Nsight Compute runs: each case of a list once, between starting and stopping the profiler, then the marker.
 
 Usage: python -m app.kernels.bench.counters_driver KERNEL CASES.json DONE.json. A case that cannot run is left out of
 DONE.json; so is one for which no time was left.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 """FlashAttention-2's forward loop with one thing left out, three times; and once whole, which must pass.
 
 Each fault is one a working kernel is a line away from, and each gives the right result on the inputs that a careless
 test would choose: no_rescale where a row's maximum comes first, mask_off_by_one without a causal mask,
 last_block_unmasked where the block divides the length.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 

@@ -94,6 +94,10 @@ class Bench:
                 self._count()
         except KeyboardInterrupt:
             say("stopped; what is done is kept")
+        except RuntimeError as error:
+            # a kernel that broke the GPU's context ends the run, not the record
+            say(f"the run broke off: {(str(error).splitlines() or [type(error).__name__])[0]}")
+            right = False
         self.record.run = environment.with_clocks_after(self.record.run)
         self.record.write()
         if self.record.rows:

@@ -51,6 +51,11 @@ def cases_for(kernel: Kernel) -> list[CheckCase]:
     ]
 
 
+def command(kernel_id: str, verdicts: Path) -> list[str]:
+    """What checks one kernel."""
+    return [sys.executable, "-m", "app.kernels.bench.checking", kernel_id, str(verdicts)]
+
+
 def check_all(
     kernels: Sequence[Kernel], seconds: float, report: Callable[[str], None] = lambda line: None
 ) -> dict[str, Outcome]:
@@ -61,8 +66,7 @@ def check_all(
         processes = {}
         for kernel in kernels:
             with logs[kernel.id].open("wb") as log:
-                command = [sys.executable, "-m", "app.kernels.bench.checking", kernel.id, str(files[kernel.id])]
-                processes[kernel.id] = subprocess.Popen(command, stdout=log, stderr=log)
+                processes[kernel.id] = subprocess.Popen(command(kernel.id, files[kernel.id]), stdout=log, stderr=log)
         try:
             outcomes: dict[str, Outcome] = {}
             deadline = time.monotonic() + seconds

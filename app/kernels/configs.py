@@ -32,9 +32,55 @@ class Tile:
         return f"{self.block_m}x{self.block_n} w{self.num_warps} s{self.num_stages}{' tma' if self.tma_add else ''}"
 
 
+CONSUMER_ROWS = 64  # rows of q a consumer of the Hopper kernel holds: the height of one WGMMA
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """How the Hopper kernel divides its work: consumers, rows of a k or v block, stages of k and v, and of q.
+
+    Registers a thread: what the kernel is launched with, then what each role is given. `late`: a consumer waits for PV
+    only when its softmax is done, else when the compiler thinks fit.
+    """
+
+    consumers: int
+    block_n: int
+    stages: int
+    q_stages: int
+    launch_registers: int
+    consumer_registers: int
+    producer_registers: int
+    late: bool = True
+
+    @property
+    def block_m(self) -> int:
+        """Rows of q a thread block works on."""
+        return self.consumers * CONSUMER_ROWS
+
+    def __str__(self) -> str:
+        """As the bench prints it: 2 consumers x 128 s2 late."""
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{' late' if self.late else ''}"
+
+
+Choice = Tile | Roles
+
 # (kernel, direction, head_dim) → choices.
-HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
+HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
+        ("fa3_gluon", "forward", 64): (
+            Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
+            Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
+            Roles(3, 128, 2, 2, 128, 160, 32, late=False),
+        ),
+        ("fa3_gluon", "forward", 128): (
+            Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
+            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
+        ),
+        ("fa3_gluon", "forward", 256): (
+            Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
+            Roles(2, 64, 2, 1, 168, 240, 24, late=False),
+        ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
             Tile(128, 128, 8, 2),
@@ -82,7 +128,7 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
 )
 
 # What older GPUs use, sized for 99 KiB of shared memory; also the shapes of the rungs that are not tuned.
-PLAIN: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
+PLAIN: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa1_triton", "forward", 64): (Tile(64, 64, 4, 1),),
         ("fa1_triton", "forward", 128): (Tile(64, 64, 4, 1),),
@@ -99,21 +145,30 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
     }
 )
 
-_chosen: dict[tuple[str, str, int, bool], Tile] = {}
+_chosen: dict[tuple[str, str, int, bool], Choice] = {}
 
 
-def choices(kernel: str, direction: str, head_dim: int) -> tuple[Tile, ...]:
-    """The tiles to try on this machine's GPU. KeyError for a kernel that has none."""
+def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
+    """What to try on this machine's GPU. KeyError for a kernel that has none."""
     key = (kernel, direction, head_dim)
     hopper = capability.is_hopper() and key in HOPPER
     return HOPPER[key] if hopper else PLAIN[key]
 
 
 def tile_for(kernel: str, direction: str, head_dim: int, causal: bool) -> Tile:
-    """What was chosen with `choose`, else the default."""
-    return _chosen.get((kernel, direction, head_dim, causal)) or choices(kernel, direction, head_dim)[0]
+    """The tile chosen with `choose`, else the default."""
+    found = _chosen.get((kernel, direction, head_dim, causal)) or choices(kernel, direction, head_dim)[0]
+    assert isinstance(found, Tile)
+    return found
 
 
-def choose(kernel: str, direction: str, head_dim: int, causal: bool, tile: Tile) -> None:
-    """Use `tile` from now on, in this process."""
-    _chosen[kernel, direction, head_dim, causal] = tile
+def roles_for(head_dim: int, causal: bool) -> Roles:
+    """The same for the Hopper kernel."""
+    found = _chosen.get(("fa3_gluon", "forward", head_dim, causal)) or HOPPER["fa3_gluon", "forward", head_dim][0]
+    assert isinstance(found, Roles)
+    return found
+
+
+def choose(kernel: str, direction: str, head_dim: int, causal: bool, choice: Choice) -> None:
+    """Use `choice` from now on, in this process."""
+    _chosen[kernel, direction, head_dim, causal] = choice

@@ -104,8 +104,12 @@ def tiles_of(tensor: torch.Tensor, rows: int, columns: int | None = None) -> Any
         return (tensor, *tensor.stride()[:-1], *tensor.shape[-2:])
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    aligned = 16 // tensor.element_size()
-    # an axis of length 1 is never stepped along, but its stride must still be one the copy engine accepts
-    strides = [aligned if length == 1 else stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True)]
     block = [1] * (tensor.dim() - 2) + [rows, tensor.shape[-1] if columns is None else columns]
-    return TensorDescriptor(tensor, list(tensor.shape), [*strides[:-1], 1], block)
+    return TensorDescriptor(tensor, list(tensor.shape), strides_for_tma(tensor), block)
+
+
+def strides_for_tma(tensor: torch.Tensor) -> list[int]:
+    """The tensor's strides. An axis of length 1 is never stepped along, but the copy engine wants a fitting stride."""
+    aligned = 16 // tensor.element_size()
+    strides = [aligned if length == 1 else stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True)]
+    return [*strides[:-1], 1]

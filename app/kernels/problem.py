@@ -86,6 +86,7 @@ class Sizes:
 
     batch: int
     num_heads: int
+    num_heads_kv: int
     seqlen_q: int
     seqlen_k: int
     head_dim: int
@@ -116,10 +117,12 @@ def check(
     dtypes: Sequence[str] = DTYPES,
     same_lengths: bool = False,
     dropout: bool = False,
+    grouped: bool = False,
 ) -> Sizes:
     """Lengths of the problem, or a KernelInputError that says what this kernel cannot take.
 
     `same_lengths`: seqlen_q must equal seqlen_k. `dropout`: the kernel knows dropout.
+    `grouped`: groups of query heads may share a key/value head.
     """
     q, k, v = problem.q, problem.k, problem.v
     tensors = {"q": q, "k": k, "v": v} | ({} if problem.do is None else {"do": problem.do})
@@ -127,9 +130,13 @@ def check(
         if tensor.dim() != 4:
             raise KernelInputError(f"{name} must be (batch, num_heads, seqlen, head_dim), got {tuple(tensor.shape)}")
     batch, num_heads, seqlen_q, head_dim = q.shape
-    seqlen_k = k.shape[2]
+    num_heads_kv, seqlen_k = k.shape[1:3]
+    if num_heads_kv != num_heads and not (grouped and num_heads_kv and num_heads % num_heads_kv == 0):
+        rule = "divide q's" if grouped else "be q's"
+        raise KernelInputError(f"the number of k's heads must {rule}, got {num_heads_kv} and {num_heads}")
     for name, tensor in tensors.items():
-        expected = (batch, num_heads, seqlen_k if name in ("k", "v") else seqlen_q, head_dim)
+        keys = name in ("k", "v")
+        expected = (batch, num_heads_kv if keys else num_heads, seqlen_k if keys else seqlen_q, head_dim)
         if tuple(tensor.shape) != expected:
             raise KernelInputError(f"{name} must have shape {expected}, got {tuple(tensor.shape)}")
         if tensor.dtype != q.dtype or tensor.device != q.device:
@@ -148,7 +155,7 @@ def check(
         raise KernelInputError("this kernel has no dropout")
     for name, tensor in tensors.items():
         _check_layout(name, tensor)
-    return Sizes(batch, num_heads, seqlen_q, seqlen_k, head_dim)
+    return Sizes(batch, num_heads, num_heads_kv, seqlen_q, seqlen_k, head_dim)
 
 
 def _check_layout(name: str, tensor: torch.Tensor) -> None:

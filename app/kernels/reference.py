@@ -64,7 +64,10 @@ def _attention(
     import torch
 
     wide = torch.float64 if dtype == torch.float64 else torch.float32  # what sums over chunks are kept in
-    q, k, v = (of_heads(tensor, heads).to(dtype) for tensor in (problem.q, problem.k, problem.v))
+    group = problem.q.shape[1] // problem.k.shape[1]
+    heads_kv = [head // group for head in heads]  # heads are counted over the batch, and so are these
+    q = of_heads(problem.q, heads).to(dtype)
+    k, v = (of_heads(tensor, heads_kv).to(dtype) for tensor in (problem.k, problem.v))
     do = None if problem.do is None else of_heads(problem.do, heads).to(dtype)
     rows_at_once = max(1, CHUNK_ENTRIES // (len(heads) * k.shape[1]))
     kept_blocks = None if pattern is None else torch.tensor(pattern.kept, device=q.device)

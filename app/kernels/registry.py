@@ -36,6 +36,7 @@ class Kernel:
     dtypes: tuple[str, ...] = DTYPES
     different_lengths: bool = False
     dropout: bool = False
+    grouped: bool = False
     approximate: bool = False
     counted_as: tuple[str, str, str | None] | None = None
 
@@ -92,6 +93,17 @@ KERNELS: tuple[Kernel, ...] = (
         different_lengths=True,
         dropout=True,
         counted_as=("fa2", "with_lse", "kernel"),
+    ),
+    Kernel(
+        "fa3_gluon",
+        "rung",
+        "FlashAttention-3 style, Hopper",
+        "nobody waits: a producer fetches, consumers take turns, softmax beside the next product",
+        "app.kernels.fa3_gluon:bind",
+        ("forward",),
+        (*TRITON, "gluon", "hopper"),
+        grouped=True,
+        counted_as=("fa2", "with_lse", None),
     ),
     Kernel(
         "blocksparse_triton",

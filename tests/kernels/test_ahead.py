@@ -52,6 +52,7 @@ JOBS = (
     "fa1_triton:forward:128",
     "fa2_triton:backward:128",  # its forward pass is compiled with it
     "blocksparse_triton:forward:128",
+    "fa3_gluon:forward:128",
 )
 SMEM_PER_BLOCK = 232_448  # bytes a thread block can have on Hopper
 
@@ -71,7 +72,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Resources]:
 def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
     backward = {"fa2_forward", "fa2_row_statistics", "fa2_backward", "fa2_round_dq"}
     standard = {"standard_matmul", "standard_softmax"}
-    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward"}
+    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward", "fa3_forward"}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,7 @@ def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
         ("fa2_forward", 0),
         ("fa2_backward", 64),  # dk and dv alone fill half of a thread's registers
         ("blocksparse_forward", 0),
+        ("fa3_forward", 16),
     ],
 )
 def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, compiled: dict[str, Resources]) -> None:
@@ -93,7 +95,9 @@ def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, comp
     assert found.mma == 0
 
 
-@pytest.mark.parametrize("name", ["standard_matmul", "fa2_forward", "fa2_backward", "blocksparse_forward"])
+@pytest.mark.parametrize(
+    "name", ["standard_matmul", "fa2_forward", "fa2_backward", "blocksparse_forward", "fa3_forward"]
+)
 def test_tiles_are_loaded_by_the_copy_engine(name: str, compiled: dict[str, Resources]) -> None:
     assert compiled[name].tma_loads > 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kernels import registry
+from app.kernels import capability, configs, registry
 from app.kernels.bench import checking
 
 RIGHT = {"ok": True, "relative": 0.001, "plain": 0.002, "message": ""}
@@ -21,12 +21,13 @@ def program(lines: list[dict[str, object]], ending: str = "") -> str:
 def outcomes(
     monkeypatch: pytest.MonkeyPatch, programs: dict[str, str], seconds: float = 20
 ) -> tuple[dict[str, checking.Outcome], list[str]]:
-    def command(kernel_id: str, verdicts: Path) -> list[str]:
-        return [sys.executable, "-c", programs[kernel_id], str(verdicts)]
+    def command(task: checking.Task, verdicts: Path) -> list[str]:
+        name = task.kernel if task.what == "cases" else f"{task.kernel} {task.what}"
+        return [sys.executable, "-c", programs.get(name, program([])), str(verdicts)]
 
     monkeypatch.setattr(checking, "command", command)
     said: list[str] = []
-    return checking.check_all([registry.get(name) for name in programs], seconds, said.append), said
+    return checking.check_all([registry.get(name) for name in programs if " " not in name], seconds, said.append), said
 
 
 def test_verdicts_are_counted_and_the_largest_error_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,5 +71,40 @@ def test_a_kernel_without_a_single_verdict_is_not_right(monkeypatch: pytest.Monk
     assert not found["standard"].ok
 
 
+def test_silence_is_taken_for_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SILENT_S", 2.0)
+    found, _ = outcomes(monkeypatch, {"standard": program([RIGHT], "time.sleep(60)")})
+    assert found["standard"].failures == ("the check broke off after 1 cases: nothing was heard of it for 2 s",)
+
+
+def test_block_shapes_are_proven_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capability, "is_hopper", lambda: True)
+    lines = [
+        RIGHT | {"choice": "a"},
+        RIGHT | {"choice": "b"},
+        FAR_OFF | {"choice": "b", "message": "b: too far off"},
+        RIGHT | {"choice": "c"},
+    ]
+    programs = {"fa2_triton": program([RIGHT]), "fa2_triton choices": program(lines, "sys.exit('it broke')")}
+    found, said = outcomes(monkeypatch, programs)
+    assert found["fa2_triton"].ok
+    assert found["fa2_triton"].choices == {"a", "c"}
+    assert said[-1] == "fa2_triton, other block shapes: it broke\n    b: too far off"
+
+
+def test_every_other_block_shape_is_checked_in_both_directions_and_with_and_without_a_mask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(capability, "is_hopper", lambda: True)
+    listed = checking.choices_for(registry.get("fa2_triton"))
+    kinds = {(case.direction, case.head_dim, case.causal, choice) for case, choice in listed}
+    for direction in ("forward", "backward"):
+        for head_dim in (64, 128, 256):
+            for choice in configs.choices("fa2_triton", direction, head_dim)[1:]:
+                assert {(direction, head_dim, causal, choice) for causal in (False, True)} <= kinds
+    assert checking.choices_for(registry.get("standard")) == []
+
+
 def test_the_command_starts_this_module() -> None:
-    assert checking.command("fa2_triton", Path("v"))[1:] == ["-m", "app.kernels.bench.checking", "fa2_triton", "v"]
+    command = checking.command(checking.Task("fa2_triton", "cases"), Path("v"))
+    assert command[1:] == ["-m", "app.kernels.bench.checking", "fa2_triton", "cases", "v"]

@@ -2,13 +2,18 @@
 
 import pytest
 
-from app.kernels import registry
+from app.kernels import capability, registry
 from app.kernels.bench import cases, check, checking, counters, harness
 
 pytestmark = pytest.mark.gpu
 LONG = cases.CheckCase("", "forward", 1, 4, 2049, 2049, 128, True, "bf16")
 # Every ninth of the bench's own cases; the bench itself runs all of them.
-SOME = [(kernel, case) for kernel in registry.of_kind("rung") for case in checking.cases_for(kernel)[::9]]
+SOME = [
+    (kernel, case)
+    for kernel in registry.of_kind("rung")
+    if capability.missing(kernel.needs) is None
+    for case in checking.cases_for(kernel)[::9]
+]
 
 
 @pytest.mark.parametrize(("kernel", "case"), SOME, ids=lambda value: getattr(value, "id", str(value)))

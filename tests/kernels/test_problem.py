@@ -17,7 +17,7 @@ def test_a_fitting_problem_tells_its_sizes(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     given = Problem(tensor(), tensor(2, 3, 20, 64), tensor(2, 3, 20, 64), tensor())
     sizes = check(given)
-    assert sizes == Sizes(2, 3, 16, 20, 64)
+    assert sizes == Sizes(2, 3, 3, 16, 20, 64)
     assert sizes.heads == 6
     assert given.softmax_scale == 0.125
 
@@ -26,7 +26,8 @@ def test_a_fitting_problem_tells_its_sizes(monkeypatch: pytest.MonkeyPatch) -> N
     ("given", "message"),
     [
         (Problem(tensor(16, 64), tensor(), tensor()), r"q must be \(batch, num_heads, seqlen, head_dim\)"),
-        (Problem(tensor(), tensor(2, 2, 16, 64), tensor()), r"k must have shape \(2, 3, 16, 64\), got \(2, 2"),
+        (Problem(tensor(), tensor(2, 2, 16, 64), tensor()), "number of k's heads must be q's, got 2 and 3"),
+        (Problem(tensor(), tensor(1, 3, 16, 64), tensor()), r"k must have shape \(2, 3, 16, 64\), got \(1, 3"),
         (Problem(tensor(), tensor(), tensor(2, 3, 17, 64)), r"v must have shape \(2, 3, 16, 64\), got \(2, 3, 17"),
         (Problem(tensor(), tensor(), tensor(), tensor(2, 3, 4, 64)), "do must have shape"),
         (Problem(tensor(), tensor(dtype=torch.bfloat16), tensor()), "k is bf16 on cpu, q is fp16 on cpu"),
@@ -50,6 +51,14 @@ def test_tensors_on_the_cpu_are_refused_unless_interpreted(monkeypatch: pytest.M
     monkeypatch.setattr(capability, "interpreting", lambda: False)
     with pytest.raises(KernelInputError, match="lies on the CPU"):
         check(Problem(tensor(), tensor(), tensor()))
+
+
+def test_key_heads_may_be_shared_where_the_kernel_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    shared = [tensor(2, 6, 16, 64), tensor(2, 3, 16, 64), tensor(2, 3, 16, 64)]
+    assert check(Problem(*shared), grouped=True).num_heads_kv == 3
+    with pytest.raises(KernelInputError, match="must divide q's, got 4 and 6"):
+        check(Problem(shared[0], tensor(2, 4, 16, 64), tensor(2, 4, 16, 64)), grouped=True)
 
 
 def test_one_length_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:

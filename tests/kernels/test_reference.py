@@ -76,6 +76,15 @@ def test_lengths_may_differ(causal: bool, seqlen_k: int) -> None:
         assert_same(found[name], expected.numpy())
 
 
+def test_heads_of_k_and_v_may_be_shared() -> None:
+    given = problem(True)
+    shared = Problem(given.q, given.k[:, :1], given.v[:, :1], causal=True)
+    shape = AttentionShape(37, 16, batch=2, num_heads=3, num_heads_kv=1, causal=True)
+    expected = attention.forward(*(tensor.numpy() for tensor in (shared.q, shared.k, shared.v)), shape)
+    assert_same(reference.exact(shared, ALL).tensors["o"], expected.o)
+    assert_same(reference.exact(shared, [4]).tensors["o"], expected.o.reshape(6, 37, 16)[4:5])
+
+
 def test_some_heads_only() -> None:
     every = reference.exact(problem(), ALL).tensors["o"]
     assert_same(reference.exact(problem(), [5, 1]).tensors["o"], every[[5, 1]].numpy())

@@ -158,6 +158,7 @@ def test_tuning_chooses_the_fastest_right_tile(
     monkeypatch.setattr(configs, "choices", lambda *names: (slow, quick, unfit))
     monkeypatch.setattr(configs, "choose", lambda *arguments: chosen.append(arguments[-1]))
     monkeypatch.setattr(tune, "DEVICE", "cpu")
+    monkeypatch.setattr(tune, "TUNED", ("fa2_triton",))
     summaries: Callable[..., harness.Summary] = lambda *a, **k: harness.summarize([next(times)])  # noqa: E731
     monkeypatch.setattr(harness, "measure", summaries)
     tune.tune(tune.candidates([case]), lines.append, lambda: True)

@@ -20,12 +20,13 @@ MOST_WORKERS = 14
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One launch to compile. Tiles are given only when another than the chosen one is meant."""
+    """One launch to compile. Choices are given only when another than the chosen one is meant."""
 
     kernel: str
     case: CheckCase
-    tile: configs.Tile | None = None
-    backward_tile: configs.Tile | None = None
+    tile: configs.Choice | None = None
+    backward_tile: configs.Choice | None = None
+    roles: configs.Choice | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -33,7 +34,7 @@ class Job:
         case = self.case
         sizes = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
-        return (self.kernel, kind, sizes, self.tile, self.backward_tile)
+        return (self.kernel, kind, sizes, self.tile, self.backward_tile, self.roles)
 
 
 def unique(jobs: Iterable[Job]) -> list[Job]:
@@ -52,7 +53,8 @@ def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> lis
             error = future.exception()
             if error is not None:
                 job = waiting[future]
-                failed.append(f"{job.kernel} {job.case} {job.tile or ''}: {(str(error).splitlines() or [''])[0]}")
+                choice = job.tile or job.backward_tile or job.roles or ""
+                failed.append(f"{job.kernel} {job.case} {choice}: {(str(error).splitlines() or [''])[0]}")
     return failed
 
 
@@ -66,16 +68,18 @@ def compile_one(job: Job) -> int:
 
     case, dtype = job.case, torch_dtype(job.case.dtype)
     rows = {"q": case.seqlen_q, "k": case.seqlen_k, "v": case.seqlen_k, "do": case.seqlen_q}
+    heads = dict.fromkeys(rows, case.num_heads) | dict.fromkeys("kv", case.num_heads_kv or case.num_heads)
     if case.direction == "forward":
         del rows["do"]
     tensors = {
-        name: torch.empty(case.batch, case.num_heads, count, case.head_dim, dtype=dtype, device="meta")
+        name: torch.empty(case.batch, heads[name], count, case.head_dim, dtype=dtype, device="meta")
         for name, count in rows.items()
     }
     problem = Problem(**tensors, causal=case.causal, dropout=Dropout(1, case.dropout) if case.dropout else None)
-    tiles = [tile for tile in (job.tile, job.backward_tile) if tile is not None]
+    named = {"tile": job.tile, "backward_tile": job.backward_tile, "roles": job.roles}
+    given = {name: choice for name, choice in named.items() if choice is not None}
     before = launching.launches()
-    bound = registry.get(job.kernel).bind()(problem, *tiles)
+    bound = registry.get(job.kernel).bind()(problem, **given)
     bound.forward()
     if bound.backward is not None and case.direction == "backward":
         bound.backward()

@@ -34,12 +34,14 @@ class CheckCase:
     dtype: str
     spread: float = 1.0
     dropout: float = 0.0
+    num_heads_kv: int | None = None
 
     def __str__(self) -> str:
         """As printed beside a verdict."""
         lengths = f"{self.seqlen_q}" if self.seqlen_q == self.seqlen_k else f"{self.seqlen_q}x{self.seqlen_k}"
         extras = ("", " causal")[self.causal] + (f" x{self.spread:g}" if self.spread != 1 else "")
         extras += f" dropout {self.dropout:g}" if self.dropout else ""
+        extras += f" kv heads {self.num_heads_kv}" if self.num_heads_kv else ""
         return f"{self.direction} {self.dtype} {self.batch}x{self.num_heads} n {lengths} d {self.head_dim}{extras}"
 
 

@@ -67,11 +67,11 @@ def draw(case: CheckCase, device: str, seed: int | None = None) -> tuple[Problem
     generator = torch.Generator(device).manual_seed(seed)
     dtype = torch_dtype(case.dtype)
 
-    def normal(rows: int, spread: float = 1.0) -> torch.Tensor:
-        size = (case.batch, case.num_heads, rows, case.head_dim)
+    def normal(rows: int, spread: float = 1.0, heads: int | None = None) -> torch.Tensor:
+        size = (case.batch, heads or case.num_heads, rows, case.head_dim)
         return (torch.randn(size, generator=generator, device=device) * spread).to(dtype)
 
-    q, k, v = normal(case.seqlen_q, case.spread), normal(case.seqlen_k), normal(case.seqlen_k)
+    q, k, v = normal(case.seqlen_q, case.spread), *(normal(case.seqlen_k, heads=case.num_heads_kv) for _ in range(2))
     do = normal(case.seqlen_q) if case.direction == "backward" else None
     dropout = Dropout(seed, case.dropout) if case.dropout else None
     return Problem(q, k, v, do, case.causal, dropout), seed

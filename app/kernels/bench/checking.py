@@ -1,7 +1,7 @@
 """Checks kernels on every case of the file, each kernel in a process of its own.
 
 A kernel that hangs or breaks the GPU's context then costs its own process and nothing else. Usage, as the bench starts
-it: python -m app.kernels.bench.checking KERNEL VERDICTS.jsonl; a line is written after every case.
+it: python -m app.kernels.bench.checking KERNEL cases|choices VERDICTS.jsonl; a line is written after every case.
 """
 
 from __future__ import annotations
@@ -11,31 +11,51 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from app.kernels import registry
+from app.kernels import configs, registry
+from app.kernels.bench import check, tune
 from app.kernels.bench.cases import CheckCase, load
 from app.kernels.registry import Kernel
 
 POLL_S = 0.1
+# A process that reports nothing for this long hangs. Starting one takes some twenty seconds on a busy machine.
+SILENT_S = 60.0
+# Block shapes other than the default are checked on the cases of these lengths.
+CHOICE_LENGTHS = (129, 4097)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one kernel: cases that passed, messages of those that did not, largest error over plain error."""
+    """What became of one kernel: cases that passed, messages of those that did not, largest error over plain error.
+
+    `choices` are the block shapes besides the default that were right, as text.
+    """
 
     kernel: str
     passed: int
     failures: tuple[str, ...]
     largest_ratio: float
+    choices: frozenset[str] = frozenset()
 
     @property
     def ok(self) -> bool:
         """Whether it may be timed: right on every case (or, for a wrong kernel, caught at least once)."""
         wrong = registry.get(self.kernel).kind == "wrong"
         return bool(self.failures) if wrong else not self.failures and self.passed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one process checks: a kernel with its default block shapes on all cases, or with the others on a few."""
+
+    kernel: str
+    what: str  # "cases" or "choices"
 
 
 def cases_for(kernel: Kernel) -> list[CheckCase]:
@@ -48,72 +68,147 @@ def cases_for(kernel: Kernel) -> list[CheckCase]:
         and case.head_dim in kernel.head_dims
         and (case.seqlen_q == case.seqlen_k or kernel.different_lengths)
         and (not case.dropout or kernel.dropout)
+        and (not case.num_heads_kv or kernel.grouped)
     ]
 
 
-def command(kernel_id: str, verdicts: Path) -> list[str]:
-    """What checks one kernel."""
-    return [sys.executable, "-m", "app.kernels.bench.checking", kernel_id, str(verdicts)]
+def choices_for(kernel: Kernel) -> list[tuple[CheckCase, configs.Choice]]:
+    """The block shapes besides the default, each with the cases to check it on."""
+    if kernel.id not in tune.TUNED:
+        return []
+    return [
+        (case, choice)
+        for case in cases_for(kernel)
+        if case.seqlen_q == case.seqlen_k and case.seqlen_q in CHOICE_LENGTHS and case.spread == 1 and not case.dropout
+        for choice in configs.choices(kernel.id, case.direction, case.head_dim)[1:]
+    ]
+
+
+def command(task: Task, verdicts: Path) -> list[str]:
+    """What works off one task."""
+    return [sys.executable, "-m", "app.kernels.bench.checking", task.kernel, task.what, str(verdicts)]
 
 
 def check_all(
     kernels: Sequence[Kernel], seconds: float, report: Callable[[str], None] = lambda line: None
 ) -> dict[str, Outcome]:
-    """Check all kernels at once, each in its process, within `seconds`; a process that is not done then is ended."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = {kernel.id: Path(folder) / f"{kernel.id}.jsonl" for kernel in kernels}
-        logs = {kernel.id: Path(folder) / f"{kernel.id}.log" for kernel in kernels}
-        processes = {}
-        for kernel in kernels:
-            with logs[kernel.id].open("wb") as log:
-                processes[kernel.id] = subprocess.Popen(command(kernel.id, files[kernel.id]), stdout=log, stderr=log)
-        try:
-            outcomes: dict[str, Outcome] = {}
-            deadline = time.monotonic() + seconds
-            while len(outcomes) < len(processes):
-                for kernel_id, process in processes.items():
-                    late = time.monotonic() > deadline
-                    if kernel_id in outcomes or (process.poll() is None and not late):
-                        continue
-                    why = "it did not end in time" if process.poll() is None else _last_line(logs[kernel_id])
-                    finished = process.poll() == 0
-                    outcomes[kernel_id] = _outcome(kernel_id, files[kernel_id], None if finished else why)
-                    report(_sentence(outcomes[kernel_id]))
-                time.sleep(POLL_S)
-        finally:
-            for process in processes.values():
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-    return outcomes
+    """Check all kernels at once, each task in its process, within `seconds`; what is silent for long is ended."""
+    tasks = [Task(kernel.id, "cases") for kernel in kernels]
+    tasks += [Task(kernel.id, "choices") for kernel in kernels if choices_for(kernel)]
+    verdicts: dict[Task, list[dict[str, Any]]] = {}
+    broke: dict[Task, str] = {}
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        watched = [_Watched(task, Path(folder), running) for task in tasks]
+        deadline = time.monotonic() + seconds
+        while len(verdicts) < len(watched):
+            for process in watched:
+                if process.task in verdicts or not process.ended(deadline):
+                    continue
+                verdicts[process.task], why = process.result()
+                if why is not None:
+                    broke[process.task] = why
+                if process.task.what == "cases":
+                    report(_sentence(_outcome(process.task.kernel, verdicts, broke)))
+            time.sleep(POLL_S)
+    for task in tasks:
+        wrong = sorted({verdict["message"] for verdict in verdicts[task] if not verdict["ok"]})
+        if task.what == "choices" and (wrong or task in broke):
+            report(
+                "\n    ".join([f"{task.kernel}, other block shapes: {broke.get(task, 'not all right')}", *wrong[:5]])
+            )
+    return {kernel.id: _outcome(kernel.id, verdicts, broke) for kernel in kernels}
 
 
-def main(kernel_id: str, verdicts: str) -> int:
-    """Check one kernel in this process, a line of JSON for each case."""
-    from app.kernels.bench import check
+class _Watched:
+    """A process at its task, and when it last reported anything."""
 
+    def __init__(self, task: Task, folder: Path, running: ExitStack) -> None:
+        self.task = task
+        self._file = folder / f"{task.kernel}.{task.what}.jsonl"
+        self._log = folder / f"{task.kernel}.{task.what}.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command(task, self._file), stdout=log, stderr=log)
+        running.callback(self._end)
+        self._size, self._heard = 0, time.monotonic()
+        self._late = ""
+
+    def ended(self, deadline: float) -> bool:
+        """Whether it is done, or has to be given up."""
+        if self._process.poll() is not None:
+            return True
+        size = self._file.stat().st_size if self._file.exists() else 0
+        if size > self._size:
+            self._size, self._heard = size, time.monotonic()
+        if time.monotonic() > deadline:
+            self._late = "it did not end in time"
+        elif time.monotonic() - self._heard > SILENT_S:
+            self._late = f"nothing was heard of it for {SILENT_S:.0f} s"
+        if self._late:
+            self._end()
+        return bool(self._late)
+
+    def result(self) -> tuple[list[dict[str, Any]], str | None]:
+        """Its verdicts so far, and why it broke off if it did."""
+        lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.is_file() else []
+        verdicts = [json.loads(line) for line in lines]
+        if self._late:
+            return verdicts, self._late
+        if self._process.returncode == 0:
+            return verdicts, None
+        said = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return verdicts, said[-1] if said else "it said nothing"
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+def main(kernel_id: str, what: str, verdicts: str) -> int:
+    """Work off one task in this process, a line of JSON for each case."""
     kernel = registry.get(kernel_id)
-    bind = kernel.bind()
+    listed: list[tuple[CheckCase, configs.Choice | None]] = [(case, None) for case in cases_for(kernel)]
+    if what == "choices":
+        listed = list(choices_for(kernel))
     with Path(verdicts).open("w", encoding="utf-8") as file:
-        for case in cases_for(kernel):
-            try:
-                verdict = check.run(case, bind, "cuda")
-            except (RuntimeError, ValueError, AssertionError) as error:
-                first_line = (str(error).splitlines() or [type(error).__name__])[0]
-                verdict = check.Verdict(False, 0.0, 0.0, f"{case}: {type(error).__name__}: {first_line}")
-            file.write(json.dumps(asdict(verdict)) + "\n")
+        for case, choice in listed:
+            verdict = asdict(_verdict(kernel, case, choice)) | {"choice": None if choice is None else str(choice)}
+            file.write(json.dumps(verdict) + "\n")
             file.flush()
     return 0
 
 
-def _outcome(kernel_id: str, file: Path, broke: str | None) -> Outcome:
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    verdicts = [json.loads(line) for line in lines]
-    failures = [verdict["message"] for verdict in verdicts if not verdict["ok"]]
-    if broke is not None:
-        failures.append(f"the check broke off after {len(verdicts)} cases: {broke}")
-    ratios = [verdict["relative"] / verdict["plain"] for verdict in verdicts if verdict["ok"] and verdict["plain"]]
-    return Outcome(kernel_id, sum(verdict["ok"] for verdict in verdicts), tuple(failures), max(ratios, default=0.0))
+def _verdict(kernel: Kernel, case: CheckCase, choice: configs.Choice | None) -> check.Verdict:
+    bind = kernel.bind()
+    if choice is not None:
+        bind = partial(bind, **tune.as_argument(case.direction, choice))
+    try:
+        verdict = check.run(case, bind, "cuda")
+    except (RuntimeError, ValueError, AssertionError) as error:
+        first_line = (str(error).splitlines() or [""])[0]
+        verdict = check.Verdict(False, 0.0, 0.0, f"{case}: {type(error).__name__}: {first_line}")
+    if verdict.ok or choice is None:
+        return verdict
+    return check.Verdict(False, verdict.relative, verdict.plain, f"{choice}: {verdict.message}")
+
+
+def _outcome(kernel_id: str, verdicts: Mapping[Task, list[dict[str, Any]]], broke: Mapping[Task, str]) -> Outcome:
+    cases, choices = Task(kernel_id, "cases"), Task(kernel_id, "choices")
+    mine = verdicts.get(cases, [])
+    failures = [verdict["message"] for verdict in mine if not verdict["ok"]]
+    if cases in broke:
+        failures.append(f"the check broke off after {len(mine)} cases: {broke[cases]}")
+    ratios = [verdict["relative"] / verdict["plain"] for verdict in mine if verdict["ok"] and verdict["plain"]]
+    right: dict[str, bool] = {}
+    for verdict in verdicts.get(choices, []):
+        right[verdict["choice"]] = right.get(verdict["choice"], True) and verdict["ok"]
+    return Outcome(
+        kernel_id,
+        sum(verdict["ok"] for verdict in mine),
+        tuple(failures),
+        max(ratios, default=0.0),
+        frozenset(choice for choice, ok in right.items() if ok),
+    )
 
 
 def _sentence(outcome: Outcome) -> str:
@@ -122,11 +217,6 @@ def _sentence(outcome: Outcome) -> str:
         return f"{outcome.kernel}: {'rejected' if outcome.ok else 'NOT REJECTED'} ({len(outcome.failures)} of {total})"
     text = f"{outcome.kernel}: {outcome.passed} of {total} right, largest error {outcome.largest_ratio:.2f} x plain"
     return "\n    ".join([text, *outcome.failures[:5]])
-
-
-def _last_line(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
 
 
 if __name__ == "__main__":

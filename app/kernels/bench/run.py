@@ -66,6 +66,7 @@ class Bench:
         self.clock = harness.CudaClock()
         self.flush = harness.Flush(int(header["gpu"]["l2_bytes"]))
         self.unfit: dict[str, str] = {}
+        self.proven: dict[str, frozenset[str]] = {}
 
     def seconds_left(self) -> float:
         """Until the run must end."""
@@ -87,6 +88,7 @@ class Bench:
             if self.plan.check:
                 right = self._check()
             if listed:
+                listed = [candidate for candidate in listed if self._may_be_tuned(candidate)]
                 until = time.monotonic() + TUNE_SHARE * max(0.0, self.seconds_left())
                 tune.tune(listed, say, lambda: time.monotonic() < until)
             self._time()
@@ -114,6 +116,11 @@ class Bench:
         own = [kernel for kernel in self.plan.checked if "triton" in kernel.needs]
         if self.plan.check:
             jobs += [ahead.Job(kernel.id, case) for kernel in own for case in checking.cases_for(kernel)]
+            jobs += [
+                ahead.Job(kernel.id, case, **tune.as_argument(case.direction, choice))
+                for kernel in own
+                for case, choice in checking.choices_for(kernel)
+            ]
         own = [kernel for kernel in self.plan.kernels if "triton" in kernel.needs]
         jobs += [
             ahead.Job(kernel.id, case.to_check)
@@ -131,9 +138,17 @@ class Bench:
     def _check(self) -> bool:
         outcomes = checking.check_all(self.plan.checked, CHECK_SHARE * self.seconds_left(), say)
         for kernel_id, outcome in outcomes.items():
+            self.proven[kernel_id] = outcome.choices
             if not outcome.ok:
                 self.unfit[kernel_id] = f"its check failed: {(outcome.failures or ('no case passed',))[0]}"
         return not self.unfit
+
+    def _may_be_tuned(self, candidate: tune.Candidate) -> bool:
+        """Whether the kernel is right, and this choice of it was found right too if choices were checked."""
+        if candidate.kernel in self.unfit:
+            return False
+        proven = self.proven.get(candidate.kernel)
+        return proven is None or candidate.is_default or str(candidate.choice) in proven
 
     def _cannot(self, kernel: Kernel, case: TimingCase) -> str | None:
         why = kernel.cannot_run(direction=case.direction, dtype=case.dtype, head_dim=case.head_dim)

@@ -12,7 +12,7 @@ from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
 BUDGET_MS = 60.0
-TUNED = ("fa2_triton",)
+TUNED = ("fa2_triton", "fa3_gluon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +21,35 @@ class Candidate:
 
     kernel: str
     case: TimingCase
-    tile: configs.Tile
+    choice: configs.Choice
+
+    @property
+    def is_default(self) -> bool:
+        """Whether this is what is used without tuning."""
+        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim)[0]
 
     @property
     def job(self) -> Job:
         """The launch to compile."""
-        tiles = {"tile": self.tile} if self.case.direction == "forward" else {"backward_tile": self.tile}
-        return Job(self.kernel, self.case.to_check, **tiles)
+        return Job(self.kernel, self.case.to_check, **as_argument(self.case.direction, self.choice))
 
 
 def candidates(cases: Sequence[TimingCase]) -> list[Candidate]:
-    """Every tile to try, grouped by case."""
+    """Everything to try, grouped by case, the defaults first."""
     return [
-        Candidate(kernel, case, tile)
+        Candidate(kernel, case, choice)
         for kernel in TUNED
         for case in cases
-        for tile in configs.choices(kernel, case.direction, case.head_dim)
+        if registry.get(kernel).cannot_run(direction=case.direction, dtype=case.dtype, head_dim=case.head_dim) is None
+        for choice in configs.choices(kernel, case.direction, case.head_dim)
     ]
+
+
+def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:
+    """`choice` as the argument of the launcher it is meant for."""
+    if isinstance(choice, configs.Roles):
+        return {"roles": choice}
+    return {"tile" if direction == "forward" else "backward_tile": choice}
 
 
 def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: Callable[[], bool]) -> None:
@@ -46,21 +58,20 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
     A tile that does not compile, does not fit or gives a wrong result is named and passed over.
     """
     clock = harness.CudaClock()
-    by_case: dict[tuple[str, TimingCase], list[configs.Tile]] = {}
+    by_case: dict[tuple[str, TimingCase], list[configs.Choice]] = {}
     for candidate in listed:
-        by_case.setdefault((candidate.kernel, candidate.case), []).append(candidate.tile)
+        by_case.setdefault((candidate.kernel, candidate.case), []).append(candidate.choice)
     for (kernel_id, case), tiles in by_case.items():
         if not may_go_on():
             report("tuning stopped: no time left")
             return
         problem, _ = check.draw(case.to_check, DEVICE)
         known = check.truth(problem, most_heads=1)
-        times: dict[configs.Tile, float] = {}
+        times: dict[configs.Choice, float] = {}
         notes = []
         for tile in tiles:
-            tiles_given = {"tile": tile} if case.direction == "forward" else {"backward_tile": tile}
             try:
-                bound = registry.get(kernel_id).bind()(problem, **tiles_given)
+                bound = registry.get(kernel_id).bind()(problem, **as_argument(case.direction, tile))
                 verdict = check.judge(check.results(bound, case.direction), known, case.dtype)
                 run = bound.forward if case.direction == "forward" else bound.backward
                 if not verdict.ok or run is None:

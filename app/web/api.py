@@ -10,14 +10,15 @@ from fastapi import APIRouter, HTTPException, Path, Query
 
 from app import __version__
 from app.facts.registry import Fact, Registry
-from app.theory import online_softmax, schedule, tiling
+from app.theory import exactness, online_softmax, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
 from app.web import problems
 from app.web.counting import sweep_answer, traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
 from app.web.schemas import (
+    ExactnessAnswer,
     FactAnswer,
     FactsAnswer,
     GpuAnswer,
@@ -63,6 +64,10 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     @routes.get("/api/schedule", tags=["algorithms"], summary="Every tile move in order")
     async def get_schedule(query: Annotated[ScheduleQuery, Query()]) -> ScheduleAnswer:
         return schedule_answer(query)
+
+    @routes.get("/api/exactness", tags=["algorithms"], summary="Standard, tiled and float64 on the same random input")
+    async def get_exactness(query: Annotated[ExactnessQuery, Query()]) -> ExactnessAnswer:
+        return ExactnessAnswer.model_validate(asdict(exactness.exactness(**query.model_dump())))
 
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:

@@ -7,15 +7,18 @@ from dataclasses import asdict
 
 from app.theory import budget, flops, roofline, tiling, traffic
 from app.theory.gpus import GPUS
+from app.theory.shapes import AttentionShape, BlockShape
 from app.web.problems import BadParameterError
 from app.web.queries import SweepQuery, TrafficQuery
 from app.web.schemas import (
     BlockBudget,
+    LineSum,
     ModelTraffic,
     RooflineTime,
     SweepAnswer,
     TensorTraffic,
     TrafficAnswer,
+    VariantTraffic,
     Violation,
 )
 from app.web.stops import seqlen_stops
@@ -33,6 +36,7 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
     """
     shape, block, gpu = query.shape(query.seqlen), query.block(), GPUS[query.gpu]
     counted = {model: traffic.count(model, shape, block, query.direction) for model in traffic.MODELS}
+    lines = {model: _lines(model, shape, block, query.direction) for model in traffic.MODELS}
     operations = {model: flops.count(shape, block, model, query.direction).computed_flops for model in counted}
     largest = max(*(item.total_bytes for item in counted.values()), *operations.values())
     if largest > LARGEST_EXACT:
@@ -45,7 +49,7 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
         {
             "shape": query,
             "scores_bytes": shape.scores_bytes,
-            "models": {model: _model(item) for model, item in counted.items()},
+            "models": {model: _model(item, lines[model]) for model, item in counted.items()},
             "standard_over": {model: total["standard"] / total[model] for model in total},
             "block": BlockBudget(
                 smem_bytes=held.smem_bytes,
@@ -70,7 +74,12 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
                 if query.dtype in RATES_HOLD_FOR
                 else None
             ),
-            "kv_passes": {model: traffic.kv_passes(shape, block, model) for model in total},
+            "kv_passes": (
+                {model: traffic.kv_passes(shape, block, model) for model in total}
+                if query.direction == "forward"
+                else None
+            ),
+            "variants": _variants(shape, block, query.direction, counted),
             "measured": [],
         }
     )
@@ -85,10 +94,38 @@ def sweep_answer(query: SweepQuery) -> SweepAnswer:
     )
 
 
-def _model(item: traffic.Traffic) -> ModelTraffic:
+def _lines(model: str, shape: AttentionShape, block: BlockShape, direction: str) -> dict[str, LineSum]:
+    crossed = {line: traffic.count(model, shape, block, direction, line=line) for line in traffic.LINES}
+    return {
+        line: LineSum(read_bytes=item.read_bytes, written_bytes=item.written_bytes, total_bytes=item.total_bytes)
+        for line, item in crossed.items()
+    }
+
+
+def _variants(
+    shape: AttentionShape, block: BlockShape, direction: str, counted: dict[str, traffic.Traffic]
+) -> list[VariantTraffic]:
+    """Every form of every algorithm that is not the one `counted` holds."""
+    found = []
+    for (model, known_direction), names in traffic.VARIANTS.items():
+        for variant in names if known_direction == direction else ():
+            without_mask = variant == "unfused_mask" and not shape.causal  # no mask, no kernel that applies it
+            if variant != counted[model].variant and not without_mask:
+                item = traffic.count(model, shape, block, direction, variant)
+                found.append(
+                    VariantTraffic.model_validate(
+                        {"model": model, "variant": variant, "line": item.line, "total_bytes": item.total_bytes}
+                    )
+                )
+    return found
+
+
+def _model(item: traffic.Traffic, lines: dict[str, LineSum]) -> ModelTraffic:
     return ModelTraffic.model_validate(
         {
             "line": item.line,
+            "variant": item.variant,
+            "lines": lines,
             "read_bytes": item.read_bytes,
             "written_bytes": item.written_bytes,
             "total_bytes": item.total_bytes,

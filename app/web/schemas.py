@@ -6,26 +6,38 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.web.queries import GpuId, Level, Line, Model, Tensor, TrafficQuery
+from app.web.queries import Algorithm, Direction, GpuId, Level, Line, Model, Tensor, TrafficQuery
 
 
 class TensorTraffic(BaseModel):
     """What one matrix adds to a count."""
 
-    tensor: str = Field(description="q, k, v, o, s (scores), p (probabilities) or row statistics")
+    tensor: Tensor = Field(description="which matrix, or which statistic of the rows")
     read_bytes: int = Field(description="bytes read, towards the SMs")
     written_bytes: int = Field(description="bytes written, towards HBM")
+
+
+class LineSum(BaseModel):
+    """Bytes that cross a line."""
+
+    read_bytes: int = Field(description="bytes towards the SMs")
+    written_bytes: int = Field(description="bytes towards HBM")
+    total_bytes: int = Field(description="bytes both ways")
 
 
 class ModelTraffic(BaseModel):
     """One way of counting, summed over heads and batch."""
 
-    line: Line = Field(description="the line the bytes cross: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
+    line: Line = Field(description="the line the count is about: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
+    variant: str = Field(description="form of the algorithm counted; `variants` lists the others")
     read_bytes: int = Field(description="bytes read")
     written_bytes: int = Field(description="bytes written")
     total_bytes: int = Field(description="bytes read and written")
-    needed_bytes: int = Field(description="bytes of memory allocated while it runs, inputs and output included")
-    saved_bytes: int = Field(description="bytes kept for the backward pass, inputs and output included")
+    lines: dict[Line, LineSum] = Field(
+        description="both lines; on hbm, fa1 and fa2 are counted with an L2 cache that holds what is in use"
+    )
+    needed_bytes: int = Field(description="bytes of memory allocated while it runs, inputs and results included")
+    saved_bytes: int = Field(description="bytes the forward pass keeps for the backward one, beyond Q, K and V")
     by_tensor: list[TensorTraffic] = Field(description="the same, matrix by matrix")
 
 
@@ -61,6 +73,15 @@ class RooflineTime(BaseModel):
     bound: Literal["compute", "memory"] = Field(description="which of the two binds")
 
 
+class VariantTraffic(BaseModel):
+    """Another form of an algorithm, counted on the same line."""
+
+    model: Model
+    variant: str
+    line: Line
+    total_bytes: int = Field(description="bytes read and written")
+
+
 class TrafficAnswer(BaseModel):
     """Everything counted for one shape."""
 
@@ -76,9 +97,11 @@ class TrafficAnswer(BaseModel):
     roofline: dict[Model, RooflineTime] | None = Field(
         description="least time by the roofline; null for fp8 and fp32, whose peaks are not in the hardware table"
     )
-    kv_passes: dict[Model, float] = Field(
-        description="how many times K and V are read from first row to last; under a causal mask not a whole number"
+    kv_passes: dict[Model, float] | None = Field(
+        description="forward: how often K and V are read from first to last row, not a whole number if causal; "
+        "null for backward"
     )
+    variants: list[VariantTraffic] = Field(description="other forms of the same algorithms, for comparison")
     measured: list[dict[str, object]] = Field(description="nearest recorded measurements; empty until records exist")
 
 
@@ -135,19 +158,11 @@ class ScheduleCompute(BaseModel):
     n_block: int
 
 
-class LineSum(BaseModel):
-    """Bytes that crossed a line over the whole schedule."""
-
-    read_bytes: int = Field(description="bytes towards the SMs")
-    written_bytes: int = Field(description="bytes towards HBM")
-    total_bytes: int
-
-
 class ScheduleAnswer(BaseModel):
     """Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks."""
 
-    algorithm: Literal["standard", "fa2"]
-    direction: Literal["forward"]
+    algorithm: Algorithm
+    direction: Direction
     causal: bool
     seqlen: int = Field(description="tokens")
     head_dim: int
@@ -159,6 +174,32 @@ class ScheduleAnswer(BaseModel):
     sums: dict[Line, LineSum]
     moves: list[ScheduleMove]
     computes: list[ScheduleCompute]
+
+
+class RoundingError(BaseModel):
+    """Distance from the float64 result over all entries of O."""
+
+    max_abs: float = Field(description="largest absolute difference")
+    rms: float = Field(description="root mean square of the differences")
+
+
+class ExactnessAnswer(BaseModel):
+    """The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64."""
+
+    seed: int
+    seqlen: int = Field(description="tokens")
+    head_dim: int
+    block_m: int
+    block_n: int
+    causal: bool
+    outliers: bool
+    standard: RoundingError = Field(description="S and P rounded to fp16, because they go through memory")
+    tiled: RoundingError = Field(description="score block and row statistics kept in fp32")
+    floor: RoundingError = Field(
+        description="what rounding the float64 result to fp16 costs: the least an fp16 output can have"
+    )
+    output_rms: float = Field(description="root mean square of O itself, to compare the errors with")
+    standard_over_tiled: float | None = Field(description="ratio of the rms errors; null if the tiled way has none")
 
 
 class GpuSource(BaseModel):

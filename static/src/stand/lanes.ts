@@ -21,8 +21,8 @@ const MOST_LANES = 128;
 
 export class Lanes {
   readonly group = new Group();
-  private readonly laneLook = new LineMaterial(0.00002);
-  private readonly trailLook = new LineMaterial(0.00002);
+  private readonly laneLook = new LineMaterial(0.05);
+  private readonly trailLook = new LineMaterial(0.05);
   private readonly lanes = new LineSet(this.laneLook.material, MOST_LANES);
   private readonly trails = new LineSet(this.trailLook.material, MOST_TRAILS * PIECES);
   private drawnFor: FlowLayout | null = null;

@@ -161,7 +161,7 @@ export class Stage {
   draw(view: View): void {
     const [x, y, z] = positionOf(view);
     this.camera.position.set(x, y, z);
-    this.camera.near = Math.max(1, view.distance - 160);
+    this.camera.near = Math.max(view.distance * 0.12, view.distance - 170);
     this.camera.far = view.distance + 320;
     this.camera.lookAt(view.target[0], view.target[1], view.target[2]);
     this.camera.updateProjectionMatrix();

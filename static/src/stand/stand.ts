@@ -115,7 +115,7 @@ export class LiveStand implements Stand {
     });
     this.stored = new Stored(model.dieTop);
     stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
-    this.bounds = { groups: model.bounds, stack: boundsOf("hbm_stack_5"), plaque: this.plaque.corners };
+    this.bounds = { groups: model.bounds, plaque: this.plaque.corners };
     this.targets = pickTargets(model);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
@@ -261,9 +261,10 @@ export class LiveStand implements Stand {
     this.moveGroups(explode);
     const { flow } = this.current;
     this.tiles.show(flow, explode);
+    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
+    if (flow && presence > 0.5) this.plaque.mark(flow, this.tiles);
     this.lanes.show(this.tiles.list, this.tiles.layout, explode);
     this.stored.show(flow, this.tiles.layout, explode);
-    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
     this.light();
     const view = this.rig.update(nowMs);
     this.stage.draw(view);

@@ -14,7 +14,7 @@ import { type FlowTiles, tilesAt } from "./flow";
 import { FlowLayout, type FlowSite } from "./flow-layout";
 import { slabGeometry } from "./slab";
 import { ATLAS_COLUMNS, ATLAS_ORDER, ATLAS_ROWS, drawAtlas } from "./tile-atlas";
-import type { Flow, Schedule } from "./types";
+import type { Flow, Schedule, Tensor } from "./types";
 
 /** Most tiles drawn at once: K and V of 32 blocks in the L2, 32 Q blocks on their SMs, and what is in flight. */
 const MOST = 256;
@@ -75,6 +75,16 @@ export class Tiles {
     this.mesh.visible = count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.kinds.needsUpdate = true;
+  }
+
+  /** One more tile, placed freely: the plaque names its lit row and column with them. */
+  add(tensor: Tensor, matrix: Matrix4): void {
+    const i = this.mesh.count;
+    if (i >= MOST) return;
+    this.mesh.setMatrixAt(i, matrix);
+    this.kinds.array[i] = ATLAS_ORDER.indexOf(tensor);
+    this.mesh.count = i + 1;
+    this.mesh.visible = true;
   }
 
   dispose(): void {

@@ -27,8 +27,8 @@ export class Lanes {
   private readonly trails = new LineSet(this.trailLook.material, MOST_TRAILS * PIECES);
   private drawnFor: FlowLayout | null = null;
   private readonly colours: Record<Tensor, Color>;
-  private readonly a = new Float32Array(3);
-  private readonly b = new Float32Array(3);
+  private readonly a = new Float32Array(4);
+  private readonly b = new Float32Array(4);
   private readonly ghost: FlowTile = { tensor: "q", m: -1, n: -1, leg: "in_l2", k: 0, row: -1, scale: 1 };
 
   constructor() {

@@ -82,7 +82,8 @@ export class Stage {
     for (const group of Object.values(model.groups)) this.scene.add(group);
     for (const mesh of model.meshes) {
       mesh.receiveShadow = true;
-      mesh.castShadow = mesh.name !== "base_base_plate" && mesh.name !== "base_caption" && !mesh.userData.covered;
+      // The base is what shadows fall on; balls and joints are hidden under what they hold.
+      mesh.castShadow = !mesh.name.startsWith("base_") && !mesh.name.endsWith("_solder");
     }
     this.backdrop = new Backdrop(model.bounds.base);
     this.scene.add(this.backdrop.screen, this.backdrop.shadow);

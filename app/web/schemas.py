@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.web.queries import Algorithm, Direction, GpuId, Level, Line, Model, Tensor, TrafficQuery
 
 
-class TensorTraffic(BaseModel):
+class Answer(BaseModel):
+    """Filled from the dataclasses of `app.theory` by the names of their fields."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class TensorTraffic(Answer):
     """What one matrix adds to a count."""
 
     tensor: Tensor = Field(description="which matrix, or which statistic of the rows")
@@ -17,7 +23,7 @@ class TensorTraffic(BaseModel):
     written_bytes: int = Field(description="bytes written, towards HBM")
 
 
-class LineSum(BaseModel):
+class LineSum(Answer):
     """Bytes that cross a line."""
 
     read_bytes: int = Field(description="bytes towards the SMs")
@@ -25,7 +31,7 @@ class LineSum(BaseModel):
     total_bytes: int = Field(description="bytes both ways")
 
 
-class ModelTraffic(BaseModel):
+class ModelTraffic(Answer):
     """One way of counting, summed over heads and batch."""
 
     line: Line = Field(description="the line the count is about: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
@@ -41,7 +47,7 @@ class ModelTraffic(BaseModel):
     by_tensor: list[TensorTraffic] = Field(description="the same, matrix by matrix")
 
 
-class Violation(BaseModel):
+class Violation(Answer):
     """A limit that a block breaks."""
 
     resource: Literal["smem", "rmem"] = Field(description="smem: shared memory; rmem: registers")
@@ -50,7 +56,7 @@ class Violation(BaseModel):
     over_bytes: int = Field(description="bytes too many")
 
 
-class BlockBudget(BaseModel):
+class BlockBudget(Answer):
     """What one block holds on the SM, against the limits of the GPU."""
 
     smem_bytes: int = Field(description="shared memory for one block each of Q, K and V, in bytes")
@@ -64,7 +70,7 @@ class BlockBudget(BaseModel):
     violations: list[Violation] = Field(description="each limit that breaks, and by how much")
 
 
-class RooflineTime(BaseModel):
+class RooflineTime(Answer):
     """Least time by the roofline: the slower of arithmetic and memory."""
 
     compute_us: float = Field(description="operations over the dense peak, in microseconds")
@@ -73,7 +79,7 @@ class RooflineTime(BaseModel):
     bound: Literal["compute", "memory"] = Field(description="which of the two binds")
 
 
-class VariantTraffic(BaseModel):
+class VariantTraffic(Answer):
     """Another form of an algorithm, counted on the same line."""
 
     model: Model
@@ -82,7 +88,7 @@ class VariantTraffic(BaseModel):
     total_bytes: int = Field(description="bytes read and written")
 
 
-class TrafficAnswer(BaseModel):
+class TrafficAnswer(Answer):
     """Everything counted for one shape."""
 
     shape: TrafficQuery = Field(description="the question, defaults filled in")
@@ -105,14 +111,14 @@ class TrafficAnswer(BaseModel):
     measured: list[dict[str, object]] = Field(description="nearest recorded measurements; empty until records exist")
 
 
-class SweepAnswer(BaseModel):
+class SweepAnswer(Answer):
     """One setting at every stop of the lever."""
 
     seqlens: list[int] = Field(description="the lever's stops, in tokens")
     points: list[TrafficAnswer] = Field(description="one answer per stop, in the same order")
 
 
-class SoftmaxStep(BaseModel):
+class SoftmaxStep(Answer):
     """The running state after one block of scores."""
 
     start: int = Field(description="index of the first score of the block")
@@ -123,7 +129,7 @@ class SoftmaxStep(BaseModel):
     acc: float = Field(description="output before division by row_sum")
 
 
-class SoftmaxAnswer(BaseModel):
+class SoftmaxAnswer(Answer):
     """Online softmax of one row, step by step, beside the direct softmax."""
 
     scores: list[float]
@@ -138,7 +144,7 @@ class SoftmaxAnswer(BaseModel):
     difference: float = Field(description="largest absolute difference over the outputs and all probabilities")
 
 
-class ScheduleMove(BaseModel):
+class ScheduleMove(Answer):
     """One tile crossing one line."""
 
     step: int = Field(description="step in which it moves, from 0")
@@ -150,7 +156,7 @@ class ScheduleMove(BaseModel):
     bytes: int = Field(description="bytes of the tile's real rows over all heads")
 
 
-class ScheduleCompute(BaseModel):
+class ScheduleCompute(Answer):
     """The score block worked on in a step."""
 
     step: int
@@ -158,7 +164,7 @@ class ScheduleCompute(BaseModel):
     n_block: int
 
 
-class ScheduleAnswer(BaseModel):
+class ScheduleAnswer(Answer):
     """Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks."""
 
     algorithm: Algorithm
@@ -176,14 +182,14 @@ class ScheduleAnswer(BaseModel):
     computes: list[ScheduleCompute]
 
 
-class RoundingError(BaseModel):
+class RoundingError(Answer):
     """Distance from the float64 result over all entries of O."""
 
     max_abs: float = Field(description="largest absolute difference")
     rms: float = Field(description="root mean square of the differences")
 
 
-class ExactnessAnswer(BaseModel):
+class ExactnessAnswer(Answer):
     """The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64."""
 
     seed: int
@@ -202,7 +208,7 @@ class ExactnessAnswer(BaseModel):
     standard_over_tiled: float | None = Field(description="ratio of the rms errors; null if the tiled way has none")
 
 
-class GpuSource(BaseModel):
+class GpuSource(Answer):
     """Where one field of the hardware table comes from."""
 
     field: str
@@ -211,7 +217,7 @@ class GpuSource(BaseModel):
     verified: Literal["primary", "secondary", "recomputed", "unverified"]
 
 
-class GpuAnswer(BaseModel):
+class GpuAnswer(Answer):
     """One row of the hardware table."""
 
     id: GpuId
@@ -228,13 +234,13 @@ class GpuAnswer(BaseModel):
     sources: list[GpuSource] = Field(description="where each field comes from")
 
 
-class GpusAnswer(BaseModel):
+class GpusAnswer(Answer):
     """The hardware table."""
 
     gpus: list[GpuAnswer]
 
 
-class FactSource(BaseModel):
+class FactSource(Answer):
     """A document that figures were taken from."""
 
     id: str
@@ -245,14 +251,14 @@ class FactSource(BaseModel):
     arxiv: str | None = Field(description="arXiv number, if it has one")
 
 
-class FactAnswer(BaseModel):
+class FactAnswer(Answer):
     """One entry of the ledger."""
 
     id: str
     claim: str = Field(description="what the figure says")
     value: Any = Field(description="number, phrase, or several of them, in `unit`; null for a claim without a number")
     unit: str = Field(description="unit of `value`; empty for a bare number or a phrase")
-    shown: str = Field(description="value and unit as the page writes them")
+    text: str = Field(description="value and unit as the page writes them")
     kind: Literal["vendor", "published", "estimate", "counted", "measured"]
     label: str = Field(description="the mark on the page")
     conditions: str = Field(description="for what the figure holds")
@@ -264,13 +270,13 @@ class FactAnswer(BaseModel):
     chapter: int | None = Field(description="chapter that states it")
 
 
-class FactsAnswer(BaseModel):
+class FactsAnswer(Answer):
     """The whole ledger."""
 
     facts: list[FactAnswer]
 
 
-class HealthAnswer(BaseModel):
+class HealthAnswer(Answer):
     """Liveness and what is loaded."""
 
     status: Literal["ok"]

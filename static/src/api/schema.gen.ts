@@ -274,10 +274,10 @@ export interface components {
              */
             unit: string;
             /**
-             * Shown
+             * Text
              * @description value and unit as the page writes them
              */
-            shown: string;
+            text: string;
             /**
              * Kind
              * @enum {string}

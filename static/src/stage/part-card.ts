@@ -29,7 +29,9 @@ export function listParts(stand: Stand): void {
   const items = stand.parts().map((part) => {
     const button = make("button", { type: "button", "data-part": part.id, "aria-pressed": "false" }, part.title);
     button.addEventListener("click", () => {
-      stand.pick(button.getAttribute("aria-pressed") === "true" ? null : part.id);
+      const picked = button.getAttribute("aria-pressed") === "true" ? null : part;
+      stand.pick(picked?.id ?? null);
+      void showPart(picked, true);
       byId<HTMLDetailsElement>("parts-menu").open = false;
     });
     return make("li", {}, button);

@@ -144,6 +144,7 @@ function start(boot: Boot): void {
       stand.set(standState(director.chapter));
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
+      document.documentElement.classList.add("no-stand");
       note.textContent =
         "This browser cannot show the stand in three dimensions. Every chapter and the laboratory work without it.";
     }

@@ -19,7 +19,7 @@ import { Plaque } from "./plaque";
 import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { Regions } from "./regions";
-import { Stage } from "./stage";
+import { rendererName, Stage } from "./stage";
 import { Stored } from "./stored";
 import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
@@ -66,14 +66,18 @@ export class LiveStand implements Stand {
     );
     Object.assign(canvas.style, { display: "block", position: "absolute", inset: "0", width: "100%", height: "100%" });
     if (getComputedStyle(host).position === "static") host.style.position = "relative";
-    const stage = new Stage(canvas, options.tier !== "low");
+    const tier = startTier(options.tier, options.tier === "auto" ? rendererName() : "");
+    const materials = new Materials();
+    // The model is on its way while the stage is set up.
+    const loading = loadPackage(options.modelUrl, (name) => materials.get(name, TIERS[tier].plain));
+    loading.catch(() => undefined);
+    const stage = new Stage(canvas, tier !== "low");
     try {
-      const tier = startTier(options.tier, stage.rendererName);
-      const materials = new Materials(TIERS[tier].fine || options.tier === "auto");
-      const model = await loadPackage(options.modelUrl, materials);
+      const model = await loading;
       host.prepend(canvas);
       return new LiveStand(host, stage, materials, model, options, tier);
     } catch (error) {
+      materials.dispose();
       stage.dispose();
       canvas.remove();
       throw error;
@@ -116,8 +120,7 @@ export class LiveStand implements Stand {
     this.pointer = new Pointer(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
-    stage.setTier(tier);
-    this.dress();
+    this.setTier(tier);
     this.resizeIfNeeded();
     this.rig = new CameraRig(() => this.home());
     this.partsState.setLit(this.current.lit);
@@ -129,7 +132,9 @@ export class LiveStand implements Stand {
       onRelease: () => this.returnCamera(),
     });
     this.resized = new ResizeObserver(() => {
-      this.size = { width: host.clientWidth, height: host.clientHeight };
+      const { clientWidth: width, clientHeight: height } = host;
+      if (width === stage.width && height === stage.height) return;
+      this.size = { width, height };
       this.loop.request();
     });
     this.resized.observe(host);
@@ -228,6 +233,16 @@ export class LiveStand implements Stand {
     if (was) this.options.onCameraTaken?.(false);
   }
 
+  private setTier(tier: StandStats["tier"]): void {
+    const { plain } = TIERS[tier];
+    for (const mesh of this.model.meshes) {
+      mesh.material = this.materials.get(mesh.userData.material, plain);
+      mesh.count = plain ? mesh.userData.rim : mesh.userData.parts.length;
+    }
+    this.stage.setTier(tier);
+    this.dress();
+  }
+
   private dress(): void {
     const room = ROOMS[this.current.theme];
     this.stage.setTheme(this.current.theme);
@@ -264,6 +279,9 @@ export class LiveStand implements Stand {
     this.stored.show(flow, this.tiles.layout, explode);
     this.light();
     const view = this.rig.update(nowMs);
+    this.materials.light.uAzimuth.value = view.azimuth;
+    this.stage.turnLight(view.azimuth);
+    this.stage.lampVector(this.materials.light.uLamp.value);
     this.stage.draw(view);
     this.label(explode);
     if (!this.loading) this.loading = this.loadExtras();
@@ -321,7 +339,7 @@ export class LiveStand implements Stand {
     if (this.options.tier !== "auto") return;
     const changed = this.tier.push(ms);
     if (!changed) return;
-    this.stage.setTier(changed);
+    this.setTier(changed);
     this.loading = null;
     this.loop.request();
   };
@@ -361,7 +379,7 @@ export class LiveStand implements Stand {
 
   private readonly onRestored = (): void => {
     this.lost = false;
-    this.stage.bake();
+    this.stage.restore();
     this.options.onContextRestored?.();
     this.loop.request();
   };

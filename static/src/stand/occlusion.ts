@@ -33,7 +33,7 @@ export class Occlusion {
     this.composer.addPass(new RenderPass(scene, camera));
     // The pass draws its noise from Math.random; pictures must come out the same every time.
     const random = Math.random;
-    Math.random = seededRandom(7);
+    Math.random = seededRandom(seed);
     try {
       this.gtao = new GTAOPass(scene, camera, size.x, size.y);
     } finally {

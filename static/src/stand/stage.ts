@@ -172,11 +172,11 @@ export class Stage {
   }
 
   /** Fetches the occlusion pass if the tier asks for one; true once there is something new to draw. */
-  async loadOcclusion(): Promise<boolean> {
+  async loadOcclusion(seed: number): Promise<boolean> {
     if (!this.occlusionWanted || this.occlusion) return false;
     const { Occlusion } = await import("./occlusion");
     if (this.occlusion || !this.occlusionWanted) return false;
-    this.occlusion = new Occlusion(this.renderer, this.scene, this.camera);
+    this.occlusion = new Occlusion(this.renderer, this.scene, this.camera, seed);
     this.occlusion.resize(this.width, this.height, this.pixelRatio);
     return true;
   }

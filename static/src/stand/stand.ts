@@ -3,6 +3,7 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
+import { boxMoved } from "../math/view";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
@@ -168,6 +169,17 @@ export class LiveStand implements Stand {
     return [...this.model.parts.values()].map(({ id, title, what, facts }) => ({ id, title, what, facts }));
   }
 
+  partCentre(id: string): readonly [number, number, number] | null {
+    const part = this.model.parts.get(id);
+    if (!part) return null;
+    const box = boxMoved(part.bounds, explodeOffset(part.group, this.explode.value));
+    return [0, 1, 2].map((axis) => ((box.min[axis] as number) + (box.max[axis] as number)) / 2) as [
+      number,
+      number,
+      number,
+    ];
+  }
+
   pick(id: string | null): void {
     this.picked = id !== null && this.model.parts.has(id) ? id : null;
     this.partsState.setMarked(this.hovered, this.picked);
@@ -295,7 +307,7 @@ export class LiveStand implements Stand {
   }
 
   private async loadExtras(): Promise<void> {
-    if (await this.stage.loadOcclusion()) this.loop.request();
+    if (await this.stage.loadOcclusion(this.options.seed)) this.loop.request();
   }
 
   private moveGroups(explode: number): void {

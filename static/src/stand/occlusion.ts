@@ -24,7 +24,7 @@ export class Occlusion {
   private readonly composer: EffectComposer;
   private readonly gtao: GTAOPass;
 
-  constructor(renderer: WebGLRenderer, scene: Scene, camera: PerspectiveCamera) {
+  constructor(renderer: WebGLRenderer, scene: Scene, camera: PerspectiveCamera, seed: number) {
     const size = renderer.getDrawingBufferSize(new Vector2());
     this.composer = new EffectComposer(
       renderer,

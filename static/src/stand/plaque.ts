@@ -210,7 +210,7 @@ function cellMaterial(uniforms: Record<string, IUniform>): ShaderMaterial {
         // Many small cells: their outlines step back, or they would fill the plaque.
         float faint = mix(1.0, 0.35, smoothstep(0.05, 0.16, pixel));
         vec2 grid = fract(vAt * 4.0) - 0.5;
-        float dots = 1.0 - smoothstep(0.26, 0.34, length(grid));
+        float dots = mix(1.0 - smoothstep(0.26, 0.34, length(grid)), 0.3, smoothstep(0.03, 0.1, pixel));
         float s = step(0.5, vCell.x), p = step(1.5, vCell.x);
         vec3 fill = mix(mix(paper, data, 0.30 + 0.55 * dots), data, p);
         float alpha = inside * s;

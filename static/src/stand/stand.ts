@@ -7,28 +7,18 @@ import { boxMoved } from "../math/view";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
-import { Edges } from "./edges";
+import { Display } from "./display";
 import { explodeOffset, GROUPS } from "./explode";
-import { ownerAt, workAt } from "./flow";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
-import { Lanes } from "./lanes";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
-import { PartsState } from "./parts-state";
-import { Plaque } from "./plaque";
 import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
-import { Regions } from "./regions";
 import { rendererName, Stage } from "./stage";
-import { Stored } from "./stored";
 import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
-import { Tiles } from "./tiles";
 import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
-
-/** The sixth site never serves data. */
-const SERVING = ["hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4"];
 
 export class LiveStand implements Stand {
   private current: StandState;
@@ -38,13 +28,7 @@ export class LiveStand implements Stand {
   private readonly loop: FrameLoop;
   private readonly input: Input;
   private readonly callouts: Callouts;
-  private readonly edges: Edges;
-  private readonly regions: Regions;
-  private readonly tiles: Tiles;
-  private readonly stored: Stored;
-  private readonly plaque: Plaque;
-  private readonly lanes = new Lanes();
-  private readonly partsState: PartsState;
+  private readonly display: Display;
   private readonly pointer: Pointer;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
@@ -98,33 +82,15 @@ export class LiveStand implements Stand {
     this.explode = new Damper(this.current.explode, 650);
     this.presence = new Damper(this.current.grid ? 1 : 0, 400);
     stage.addPackage(model);
-    this.edges = new Edges(model);
-    this.regions = new Regions(model);
-    this.partsState = new PartsState(model, this.edges);
-    this.plaque = new Plaque(model.dieTop);
-    const boundsOf = (id: string) => {
-      const part = model.parts.get(id);
-      if (!part) throw new Error(`the model has no part "${id}"`);
-      return part.bounds;
-    };
-    this.tiles = new Tiles({
-      stacks: SERVING.map(boundsOf),
-      die: boundsOf("gpu_die"),
-      dieTop: model.dieTop,
-      l2: model.regions.l2,
-      gpc: model.regions.gpc,
-      sm: model.regions.sm,
-    });
-    this.stored = new Stored(model.dieTop);
-    stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
-    this.bounds = { groups: model.bounds, plaque: this.plaque.corners };
+    this.display = new Display(model, stage);
+    this.bounds = { groups: model.bounds, plaque: this.display.plaqueCorners };
     this.pointer = new Pointer(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
     this.setTier(tier);
     this.resizeIfNeeded();
     this.rig = new CameraRig(() => this.home());
-    this.partsState.setLit(this.current.lit);
+    this.display.parts.setLit(this.current.lit);
     this.loop = new FrameLoop(host, this.draw, this.measure);
     this.input = new Input(stage.canvas, {
       onOrbit: this.orbit,
@@ -156,7 +122,7 @@ export class LiveStand implements Stand {
     this.explode.goal = now.explode;
     this.presence.goal = now.grid ? 1 : 0;
     if (now.theme !== before.theme) this.dress();
-    if (now.lit !== before.lit) this.partsState.setLit(now.lit);
+    if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
     if (now.pose !== before.pose || now.grid !== before.grid || now.labels !== before.labels) {
       // A new pose takes the camera back; a lever or a new moment leaves it to the reader.
       if (now.pose !== before.pose) this.giveBack();
@@ -182,7 +148,7 @@ export class LiveStand implements Stand {
 
   pick(id: string | null): void {
     this.picked = id !== null && this.model.parts.has(id) ? id : null;
-    this.partsState.setMarked(this.hovered, this.picked);
+    this.display.parts.setMarked(this.hovered, this.picked);
     this.loop.request();
   }
 
@@ -212,8 +178,8 @@ export class LiveStand implements Stand {
     this.input.dispose();
     this.resized.disconnect();
     this.callouts.dispose();
-    for (const part of [this.edges, this.regions, this.tiles, this.stored, this.plaque, this.lanes, this.materials])
-      part.dispose();
+    this.display.dispose();
+    this.materials.dispose();
     for (const mesh of this.model.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -259,9 +225,7 @@ export class LiveStand implements Stand {
     const room = ROOMS[this.current.theme];
     this.stage.setTheme(this.current.theme);
     this.materials.setTheme(this.current.theme, room);
-    this.edges.setRoom(room);
-    this.plaque.setRoom(room);
-    this.lanes.setRoom(room);
+    this.display.setRoom(room);
     this.callouts.setRoom(room);
   }
 
@@ -270,8 +234,7 @@ export class LiveStand implements Stand {
     const { width, height } = this.size;
     this.size = null;
     this.stage.resize(width, height);
-    this.edges.resize(width, height);
-    this.lanes.resize(width, height);
+    this.display.resize(width, height);
   }
 
   /** The frame, as one list. */
@@ -281,15 +244,9 @@ export class LiveStand implements Stand {
     if (this.cuts) this.finishTransitions();
     const explode = this.explode.update(deltaMs);
     const presence = this.presence.update(deltaMs);
-    const fading = this.partsState.update(this.cuts ? 1e6 : deltaMs);
+    const fading = this.display.parts.update(this.cuts ? 1e6 : deltaMs);
     this.moveGroups(explode);
-    const { flow } = this.current;
-    this.tiles.show(flow, explode);
-    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
-    if (flow && presence > 0.5) this.plaque.mark(flow, this.tiles);
-    this.lanes.show(this.tiles.list, this.tiles.layout, explode);
-    this.stored.show(flow, this.tiles.layout, explode);
-    this.light();
+    this.display.show(this.current.flow, explode, presence);
     const view = this.rig.update(nowMs);
     this.materials.light.uAzimuth.value = view.azimuth;
     this.stage.turnLight(view.azimuth);
@@ -319,25 +276,10 @@ export class LiveStand implements Stand {
     }
   }
 
-  /** Levels spoken of, the L2 while it serves, and the SM at work. */
-  private light(): void {
-    const kinds = new Map(this.partsState.regions);
-    const sms = new Map<number, number>();
-    const { flow } = this.current;
-    const layout = this.tiles.layout;
-    if (flow && layout) {
-      kinds.set("l2", Math.max(kinds.get("l2") ?? 0, 0.3));
-      const owner = ownerAt(flow.schedule, flow.time);
-      if (owner >= 0) sms.set(layout.smOf(owner), 0.35 + 0.6 * workAt(flow.schedule, flow.time));
-    }
-    this.regions.light(kinds, sms);
-  }
-
   private label(explode: number): void {
     const { width, height } = this.stage;
     const { flow, labels, lit } = this.current;
-    const owner = flow ? ownerAt(flow.schedule, flow.time) : -1;
-    const sm = owner >= 0 && this.tiles.layout ? this.tiles.layout.smOf(owner) : null;
+    const sm = this.display.busySm(flow);
     const anchors = labels ? calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm) : [];
     this.callouts.show(
       onScreen(anchors, this.rig.view, width, height),
@@ -368,7 +310,7 @@ export class LiveStand implements Stand {
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
-    this.partsState.setMarked(this.hovered, this.picked);
+    this.display.parts.setMarked(this.hovered, this.picked);
     this.options.onHover?.(this.partOf(id));
     this.loop.request();
   };

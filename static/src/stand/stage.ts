@@ -59,7 +59,7 @@ export class Stage {
   private tier: Tier = "medium";
   private litFrom = Number.NaN;
   /** Stands in for the studio where it is not baked. */
-  private readonly sky = new HemisphereLight(0xffffff, 0x8a857c, 1.1);
+  private readonly sky = new HemisphereLight(0xffffff, 0x8a857c, 2.2);
 
   /** Throws where the browser gives no WebGL2. */
   constructor(

@@ -30,7 +30,6 @@ declare global {
   }
 }
 
-document.documentElement.classList.add("scripted");
 const bootText = document.getElementById("boot")?.textContent;
 if (bootText) start(JSON.parse(bootText) as Boot);
 else document.documentElement.dataset.theme = decode(location.search, emptyChoices()).state.theme;
@@ -109,7 +108,9 @@ function start(boot: Boot): void {
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
   director.start();
-  void openStand();
+  const { chapters } = boot;
+  if (director.chapter === chapters[chapters.length - 1]) lab.open();
+  void openStand().finally(() => lab.open());
 
   function closePart(): void {
     stand?.pick(null);
@@ -142,6 +143,8 @@ function start(boot: Boot): void {
       listParts(stand, closePart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState(director.chapter));
+      await stand.settled();
+      performance.mark("first-frame");
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
       document.documentElement.classList.add("no-stand");

@@ -22,6 +22,8 @@ from app.geometry.solids import Solid
 
 ROOT = "package"
 SCALE = 0.001  # millimetres below the root, metres in the file
+UNIT = (0.005, 0.005, 0.005)  # mm: most sizes of the table are whole numbers of it
+_CELL = 256  # steps from joint to joint: fields of all pitches share one table of places
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """All nodes, parents first, and the shapes they name; a shape used by several nodes is stored once."""
+    """All nodes, parents first, and the shapes they name; a shape used by several nodes is stored once.
+
+    Attributes:
+        units: steps of the shapes that are not stored in steps of `UNIT`.
+    """
 
     nodes: tuple[Node, ...]
     shapes: dict[str, Solid]
+    units: dict[str, tuple[float, float, float]]
+
+    def unit(self, shape: str) -> tuple[float, float, float]:
+        """Step of a shape's whole numbers along x, y and z, mm."""
+        return self.units.get(shape, UNIT)
 
 
 @cache

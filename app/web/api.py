@@ -9,15 +9,16 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Query
 
 from app import __version__
-from app.facts.registry import Fact, Registry
-from app.theory import online_softmax, schedule, tiling
+from app.facts.registry import Registry
+from app.theory import exactness, online_softmax, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
 from app.web import problems
 from app.web.counting import sweep_answer, traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
 from app.web.schemas import (
+    ExactnessAnswer,
     FactAnswer,
     FactsAnswer,
     GpuAnswer,
@@ -26,9 +27,7 @@ from app.web.schemas import (
     LineSum,
     ScheduleAnswer,
     ScheduleCompute,
-    ScheduleMove,
     SoftmaxAnswer,
-    SoftmaxStep,
     SweepAnswer,
     TrafficAnswer,
 )
@@ -64,48 +63,29 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     async def get_schedule(query: Annotated[ScheduleQuery, Query()]) -> ScheduleAnswer:
         return schedule_answer(query)
 
+    @routes.get("/api/exactness", tags=["algorithms"], summary="Standard, tiled and float64 on the same random input")
+    async def get_exactness(query: Annotated[ExactnessQuery, Query()]) -> ExactnessAnswer:
+        return ExactnessAnswer.model_validate(exactness.exactness(**query.model_dump()))
+
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:
-        gpus = [{**asdict(gpu), "ridge_point": gpu.ridge_point} for gpu in GPUS.values()]
-        return GpusAnswer(gpus=[GpuAnswer.model_validate(gpu) for gpu in gpus])
+        return GpusAnswer(gpus=[GpuAnswer.model_validate(gpu) for gpu in GPUS.values()])
 
     @routes.get("/api/facts", tags=["facts"], summary="The ledger: every figure with its source")
     async def get_facts() -> FactsAnswer:
-        return FactsAnswer(facts=[fact_answer(fact) for fact in registry.facts.values()])
+        return FactsAnswer(facts=[FactAnswer.model_validate(fact) for fact in registry.facts.values()])
 
     @routes.get("/api/facts/{fact_id}", tags=["facts"], summary="One figure", responses=problems.NOT_FOUND)
     async def get_fact(fact_id: Annotated[str, Path(description="id of the entry", max_length=100)]) -> FactAnswer:
         if fact_id not in registry.facts:
             raise HTTPException(404, f"The ledger has no entry {fact_id!r}; /api/facts lists all of them.")
-        return fact_answer(registry.facts[fact_id])
+        return FactAnswer.model_validate(registry.facts[fact_id])
 
     @routes.get("/healthz", tags=["server"], summary="Liveness, version, what is loaded")
     async def get_health() -> HealthAnswer:
         return HealthAnswer(status="ok", version=__version__, facts=len(registry.facts), **asdict(loaded))
 
     return routes
-
-
-def fact_answer(fact: Fact) -> FactAnswer:
-    """One entry of the ledger."""
-    return FactAnswer.model_validate(
-        {
-            "id": fact.id,
-            "claim": fact.claim,
-            "value": fact.value,
-            "unit": fact.unit,
-            "shown": fact.shown(),
-            "kind": fact.kind,
-            "label": fact.label,
-            "conditions": fact.conditions,
-            "source": asdict(fact.source),
-            "locator": fact.locator,
-            "verified": fact.verified,
-            "formula": fact.formula,
-            "note": fact.note,
-            "chapter": fact.chapter,
-        }
-    )
 
 
 def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
@@ -132,7 +112,7 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
             "scores": scores,
             "values": values,
             "block": query.block,
-            "steps": [SoftmaxStep.model_validate(asdict(step)) for step in trace.steps],
+            "steps": trace.steps,
             "row_max": trace.row_max,
             "row_sum": trace.row_sum,
             "lse": trace.lse,
@@ -165,7 +145,7 @@ def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
                 line: LineSum(read_bytes=read, written_bytes=written, total_bytes=read + written)
                 for line, (read, written) in crossed.items()
             },
-            "moves": [ScheduleMove.model_validate(asdict(move)) for move in plan.moves],
+            "moves": plan.moves,
             "computes": [ScheduleCompute(step=step, m_block=m, n_block=n) for step, m, n in plan.computes],
         }
     )

@@ -72,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exactness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Standard, tiled and float64 on the same random input */
+        get: operations["get_exactness_api_exactness_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gpus": {
         parameters: {
             query?: never;
@@ -196,6 +213,45 @@ export interface components {
             violations: components["schemas"]["Violation"][];
         };
         /**
+         * ExactnessAnswer
+         * @description The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64.
+         */
+        ExactnessAnswer: {
+            /** Seed */
+            seed: number;
+            /**
+             * Seqlen
+             * @description tokens
+             */
+            seqlen: number;
+            /** Head Dim */
+            head_dim: number;
+            /** Block M */
+            block_m: number;
+            /** Block N */
+            block_n: number;
+            /** Causal */
+            causal: boolean;
+            /** Outliers */
+            outliers: boolean;
+            /** @description S and P rounded to fp16, because they go through memory */
+            standard: components["schemas"]["RoundingError"];
+            /** @description score block and row statistics kept in fp32 */
+            tiled: components["schemas"]["RoundingError"];
+            /** @description what rounding the float64 result to fp16 costs: the least an fp16 output can have */
+            floor: components["schemas"]["RoundingError"];
+            /**
+             * Output Rms
+             * @description root mean square of O itself, to compare the errors with
+             */
+            output_rms: number;
+            /**
+             * Standard Over Tiled
+             * @description ratio of the rms errors; null if the tiled way has none
+             */
+            standard_over_tiled: number | null;
+        };
+        /**
          * FactAnswer
          * @description One entry of the ledger.
          */
@@ -218,10 +274,10 @@ export interface components {
              */
             unit: string;
             /**
-             * Shown
+             * Text
              * @description value and unit as the page writes them
              */
-            shown: string;
+            text: string;
             /**
              * Kind
              * @enum {string}
@@ -409,7 +465,7 @@ export interface components {
         };
         /**
          * LineSum
-         * @description Bytes that crossed a line over the whole schedule.
+         * @description Bytes that cross a line.
          */
         LineSum: {
             /**
@@ -422,7 +478,10 @@ export interface components {
              * @description bytes towards HBM
              */
             written_bytes: number;
-            /** Total Bytes */
+            /**
+             * Total Bytes
+             * @description bytes both ways
+             */
             total_bytes: number;
         };
         /**
@@ -432,10 +491,15 @@ export interface components {
         ModelTraffic: {
             /**
              * Line
-             * @description the line the bytes cross: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)
+             * @description the line the count is about: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)
              * @enum {string}
              */
             line: "hbm" | "l2_to_sm";
+            /**
+             * Variant
+             * @description form of the algorithm counted; `variants` lists the others
+             */
+            variant: string;
             /**
              * Read Bytes
              * @description bytes read
@@ -452,13 +516,20 @@ export interface components {
              */
             total_bytes: number;
             /**
+             * Lines
+             * @description both lines; on hbm, fa1 and fa2 are counted with an L2 cache that holds what is in use
+             */
+            lines: {
+                [key: string]: components["schemas"]["LineSum"];
+            };
+            /**
              * Needed Bytes
-             * @description bytes of memory allocated while it runs, inputs and output included
+             * @description bytes of memory allocated while it runs, inputs and results included
              */
             needed_bytes: number;
             /**
              * Saved Bytes
-             * @description bytes kept for the backward pass, inputs and output included
+             * @description bytes the forward pass keeps for the backward one, beyond Q, K and V
              */
             saved_bytes: number;
             /**
@@ -553,6 +624,22 @@ export interface components {
             bound: "compute" | "memory";
         };
         /**
+         * RoundingError
+         * @description Distance from the float64 result over all entries of O.
+         */
+        RoundingError: {
+            /**
+             * Max Abs
+             * @description largest absolute difference
+             */
+            max_abs: number;
+            /**
+             * Rms
+             * @description root mean square of the differences
+             */
+            rms: number;
+        };
+        /**
          * ScheduleAnswer
          * @description Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks.
          */
@@ -561,12 +648,12 @@ export interface components {
              * Algorithm
              * @enum {string}
              */
-            algorithm: "standard" | "fa2";
+            algorithm: "standard" | "fa1" | "fa2";
             /**
              * Direction
-             * @constant
+             * @enum {string}
              */
-            direction: "forward";
+            direction: "forward" | "backward";
             /** Causal */
             causal: boolean;
             /**
@@ -634,7 +721,7 @@ export interface components {
              * @description which matrix it is a tile of; lse: log-sum-exp, one number per row
              * @enum {string}
              */
-            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "lse";
+            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "o_acc" | "stats" | "lse" | "delta" | "do" | "dq" | "dq_acc" | "dk" | "dv" | "dp" | "ds";
             /**
              * M Block
              * @description block of Q rows, or null for K and V
@@ -761,9 +848,10 @@ export interface components {
         TensorTraffic: {
             /**
              * Tensor
-             * @description q, k, v, o, s (scores), p (probabilities) or row statistics
+             * @description which matrix, or which statistic of the rows
+             * @enum {string}
              */
-            tensor: string;
+            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "o_acc" | "stats" | "lse" | "delta" | "do" | "dq" | "dq_acc" | "dk" | "dv" | "dp" | "ds";
             /**
              * Read Bytes
              * @description bytes read, towards the SMs
@@ -825,11 +913,16 @@ export interface components {
             } | null;
             /**
              * Kv Passes
-             * @description how many times K and V are read from first row to last; under a causal mask not a whole number
+             * @description forward: how often K and V are read from first to last row, not a whole number if causal; null for backward
              */
             kv_passes: {
                 [key: string]: number;
-            };
+            } | null;
+            /**
+             * Variants
+             * @description other forms of the same algorithms, for comparison
+             */
+            variants: components["schemas"]["VariantTraffic"][];
             /**
              * Measured
              * @description nearest recorded measurements; empty until records exist
@@ -857,10 +950,15 @@ export interface components {
             batch: number;
             /**
              * Num Heads
-             * @description heads per sequence
+             * @description query heads per sequence
              * @default 1
              */
             num_heads: number;
+            /**
+             * Num Heads Kv
+             * @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads
+             */
+            num_heads_kv?: number | null;
             /**
              * Causal
              * @description causal mask: row i sees columns up to i
@@ -888,11 +986,11 @@ export interface components {
             block_n: number;
             /**
              * Direction
-             * @description forward pass
+             * @description forward or backward pass
              * @default forward
-             * @constant
+             * @enum {string}
              */
-            direction: "forward";
+            direction: "forward" | "backward";
             /**
              * Gpu
              * @description GPU whose limits and rates are used
@@ -906,6 +1004,29 @@ export interface components {
              * @default 4096
              */
             seqlen: number;
+        };
+        /**
+         * VariantTraffic
+         * @description Another form of an algorithm, counted on the same line.
+         */
+        VariantTraffic: {
+            /**
+             * Model
+             * @enum {string}
+             */
+            model: "least" | "standard" | "fa1" | "fa2";
+            /** Variant */
+            variant: string;
+            /**
+             * Line
+             * @enum {string}
+             */
+            line: "hbm" | "l2_to_sm";
+            /**
+             * Total Bytes
+             * @description bytes read and written
+             */
+            total_bytes: number;
         };
         /**
          * Violation
@@ -942,6 +1063,7 @@ export interface components {
     pathItems: never;
 }
 export type BlockBudget = components['schemas']['BlockBudget'];
+export type ExactnessAnswer = components['schemas']['ExactnessAnswer'];
 export type FactAnswer = components['schemas']['FactAnswer'];
 export type FactSource = components['schemas']['FactSource'];
 export type FactsAnswer = components['schemas']['FactsAnswer'];
@@ -954,6 +1076,7 @@ export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
 export type RooflineTime = components['schemas']['RooflineTime'];
+export type RoundingError = components['schemas']['RoundingError'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];
 export type ScheduleCompute = components['schemas']['ScheduleCompute'];
 export type ScheduleMove = components['schemas']['ScheduleMove'];
@@ -963,6 +1086,7 @@ export type SweepAnswer = components['schemas']['SweepAnswer'];
 export type TensorTraffic = components['schemas']['TensorTraffic'];
 export type TrafficAnswer = components['schemas']['TrafficAnswer'];
 export type TrafficQuery = components['schemas']['TrafficQuery'];
+export type VariantTraffic = components['schemas']['VariantTraffic'];
 export type Violation = components['schemas']['Violation'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -973,8 +1097,10 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
@@ -983,8 +1109,8 @@ export interface operations {
                 block_m?: number;
                 /** @description rows of K and V handled at once (the papers' B_c) */
                 block_n?: number;
-                /** @description forward pass */
-                direction?: "forward";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description GPU whose limits and rates are used */
                 gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
                 /** @description sequence length N: queries and keys, in tokens */
@@ -1024,8 +1150,10 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
@@ -1034,8 +1162,8 @@ export interface operations {
                 block_m?: number;
                 /** @description rows of K and V handled at once (the papers' B_c) */
                 block_n?: number;
-                /** @description forward pass */
-                direction?: "forward";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description GPU whose limits and rates are used */
                 gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
             };
@@ -1110,16 +1238,18 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
                 dtype?: "fp16" | "bf16" | "fp8" | "fp32";
                 /** @description whose order of moves */
-                algorithm: "standard" | "fa2";
-                /** @description forward pass */
-                direction?: "forward";
+                algorithm: "standard" | "fa1" | "fa2";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description sequence length N: queries and keys, in tokens */
                 seqlen?: number;
                 /** @description blocks of Q rows wanted; a short sequence may make fewer */
@@ -1140,6 +1270,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_exactness_api_exactness_get: {
+        parameters: {
+            query?: {
+                /** @description seed of the random input */
+                seed?: number;
+                /** @description sequence length N, in tokens */
+                seqlen?: number;
+                /** @description head dimension d */
+                head_dim?: number;
+                /** @description rows of Q handled at once */
+                block_m?: number;
+                /** @description rows of K and V handled at once */
+                block_n?: number;
+                /** @description causal mask */
+                causal?: boolean;
+                /** @description one entry in a thousand drawn from N(0, 100) instead of N(0, 1) */
+                outliers?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExactnessAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

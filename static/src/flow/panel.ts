@@ -5,7 +5,7 @@
 import { ApiError, getSchedule } from "../api/client";
 import type { ScheduleAnswer } from "../api/schema.gen";
 import { tallyAt } from "../stand/flow";
-import type { Flow } from "../stand/types";
+import type { Flow, Schedule } from "../stand/types";
 import type { Store } from "../state/store";
 import type { Algorithm, ExhibitState } from "../state/types";
 import { byId } from "../ui/dom";
@@ -22,7 +22,7 @@ export interface Scene {
 /** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
 const TELLING_MOMENT = 0.42;
 
-const NOTES: Record<"standard" | "fa2", string> = {
+const NOTES: Record<Schedule["algorithm"], string> = {
   standard: "The score blocks S and P go out to the stacks and come back.",
   fa2: "Each score block lives and dies on its SM; only O goes back.",
 };
@@ -103,7 +103,7 @@ export class FlowPanel {
       byId("sum-hbm").textContent = decimalBytes(answer.sums.hbm?.total_bytes ?? 0);
       byId("sum-l2").textContent = decimalBytes(answer.sums.l2_to_sm?.total_bytes ?? 0);
       byId("flow-note").textContent =
-        `${NOTES[answer.algorithm]} One head, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
+        `${NOTES[answer.algorithm as Schedule["algorithm"]]} One head, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
         `${answer.blocks_m} × ${answer.blocks_n} blocks of ${whole(answer.block_m)} × ${whole(answer.block_n)} rows. Counted.`;
     }
     const grid = answer ? (answer.blocks_m * answer.blocks_n) / 64 : 1;
@@ -128,7 +128,8 @@ export class FlowPanel {
     const moment = `step ${Math.floor(view.time)} of ${view.length}`;
     scrub.setAttribute("aria-valuetext", moment);
     byId("moment").textContent = moment;
-    const tally = tallyAt(answer, view.time);
+    const schedule = answer as Schedule;
+    const tally = tallyAt(schedule, view.time);
     for (const [id, line] of [
       ["tally-hbm", tally.hbm],
       ["tally-l2", tally.l2_to_sm],
@@ -138,6 +139,6 @@ export class FlowPanel {
       output.textContent = decimalBytes(bytes);
       output.dataset.bytes = String(bytes);
     }
-    this.show({ schedule: answer, time: view.time }, answer);
+    this.show({ schedule, time: view.time }, answer);
   }
 }

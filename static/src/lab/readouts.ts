@@ -38,7 +38,7 @@ export function readouts(answer: TrafficAnswer): Node[] {
       ["read", (name) => bytes(models[name], "read_bytes")],
       ["written", (name) => bytes(models[name], "written_bytes")],
       ["in all", (name) => bytes(models[name], "total_bytes")],
-      ["passes over K and V", (name) => value(answer.kv_passes[name], (n) => digits(n, 4), "kv_passes")],
+      ["passes over K and V", (name) => value(answer.kv_passes?.[name], (n) => digits(n, 4), "kv_passes")],
     ]),
     table("Needs, computes, time", answer, [
       ["memory while it runs", (name) => bytes(models[name], "needed_bytes")],

@@ -49,9 +49,9 @@ float plate(vec2 p, vec2 size, float sigma) {
   return w.x * w.y;
 }
 void main() {
-  float close = plate(vGround, halfSize - 2.0, 2.2);
-  float wide = plate(vGround - vec2(7.0, 4.0), halfSize * 0.98, 13.0);
-  float shade = clamp(0.62 * close + 0.5 * wide, 0.0, 1.0);
+  float close = plate(vGround - vec2(0.8, 0.4), halfSize - 1.0, 2.6);
+  float wide = plate(vGround - vec2(8.0, 3.0), halfSize, 12.0);
+  float shade = clamp(0.6 * close + 0.62 * wide, 0.0, 1.0);
   gl_FragColor = vec4(colour, strength * shade);
   #include <colorspace_fragment>
 }`;

@@ -50,7 +50,9 @@ export class Callouts {
 
   /** Shows these and no others; `bright` holds ids to be set off. */
   show(inputs: readonly CalloutInput[], width: number, height: number, bright: ReadonlySet<string>): void {
-    const anchors: Anchor[] = inputs.map((input) => {
+    const narrow = width < NARROW;
+    const chosen = narrow ? [...inputs].sort((a, b) => a.rank - b.rank).slice(0, 4) : inputs;
+    const anchors: Anchor[] = chosen.map((input) => {
       const drawn = this.drawn.get(input.id) ?? this.make(input.id);
       if (drawn.label.textContent !== input.title) {
         drawn.label.textContent = input.title;
@@ -58,11 +60,7 @@ export class Callouts {
       }
       return { id: input.id, x: input.x, y: input.y, width: drawn.width, height: drawn.height, rank: input.rank };
     });
-    const placed = layoutCallouts(
-      anchors,
-      { width, height, edge: 12, gap: 8, perColumn: width < NARROW ? 2 : 5 },
-      this.sides,
-    );
+    const placed = layoutCallouts(anchors, { width, height, edge: 12, gap: 8, perColumn: narrow ? 2 : 5 }, this.sides);
     const shown = new Set(placed.map(({ id }) => id));
     for (const [id, drawn] of this.drawn) if (!shown.has(id)) toggle(drawn, false);
     for (const place of placed) this.put(place, bright.has(place.id));

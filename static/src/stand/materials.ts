@@ -20,10 +20,10 @@ interface Look {
 }
 
 export const LOOKS: Record<string, Look> = {
-  base_plate: { gallery: "#3b3d42", dark: "#44474e", projector: "#a0a3a8", roughness: 0.5, metalness: 0.35 },
-  caption: { gallery: "#d8d2c6", projector: "#ffffff", roughness: 0.5, metalness: 0.4 },
-  substrate_mask: { gallery: "#0f5a38", dark: "#13633f", projector: "#2f8f62", roughness: 0.46, metalness: 0 },
-  substrate_core: { gallery: "#7d6f45", projector: "#a8986a", roughness: 0.8, metalness: 0 },
+  base_plate: { gallery: "#3b3d42", dark: "#44474e", projector: "#8b8e94", roughness: 0.5, metalness: 0.35 },
+  caption: { gallery: "#d8d2c6", projector: "#1b1c1e", roughness: 0.5, metalness: 0.4 },
+  substrate_mask: { gallery: "#0f5a38", dark: "#13633f", projector: "#1d7048", roughness: 0.46, metalness: 0 },
+  substrate_core: { gallery: "#5f5537", projector: "#a8986a", roughness: 0.8, metalness: 0 },
   copper: { gallery: "#d98a55", roughness: 0.32, metalness: 1 },
   ceramic: { gallery: "#c09a6b", projector: "#cfae84", roughness: 0.7, metalness: 0 },
   tin: { gallery: "#d5d6d8", roughness: 0.34, metalness: 1 },
@@ -32,10 +32,10 @@ export const LOOKS: Record<string, Look> = {
   moulding: { gallery: "#3a3b3d", dark: "#3d3f42", projector: "#6d6f73", roughness: 0.86, metalness: 0 },
   die_silicon: { gallery: "#08090c", dark: "#0a0b0f", projector: "#22252e", roughness: 0.16, metalness: 0.35 },
   die_relief: { gallery: "#0b0d12", dark: "#0d0f15", projector: "#262a34", roughness: 0.22, metalness: 0.45 },
-  hbm_graphite: { gallery: "#a3a7ab", dark: "#a9adb1", projector: "#c3c6c9", roughness: 0.44, metalness: 0.45 },
+  hbm_graphite: { gallery: "#bcc0c4", dark: "#c0c4c8", projector: "#c9cccf", roughness: 0.36, metalness: 0.55 },
   hbm_base_die: { gallery: "#6d7176", dark: "#73777c", projector: "#94979b", roughness: 0.4, metalness: 0.5 },
   hbm_film: { gallery: "#26282b", projector: "#5c5f63", roughness: 0.8, metalness: 0 },
-  laser_mark: { gallery: "#eceae4", projector: "#ffffff", roughness: 0.75, metalness: 0 },
+  laser_mark: { gallery: "#eceae4", projector: "#4a4d51", roughness: 0.75, metalness: 0 },
 };
 
 const FALLBACK: Look = { gallery: "#8a8a8a", roughness: 0.6, metalness: 0.1 };
@@ -56,10 +56,11 @@ export class Materials {
     const known = this.made.get(name);
     if (known) return known;
     const look = LOOKS[name] ?? FALLBACK;
-    const diffracts = this.fine && DIFFRACTING.has(name);
-    const material = diffracts
-      ? new MeshPhysicalMaterial({ iridescence: 0.35, iridescenceIOR: 1.6, iridescenceThicknessMaximum: 320 })
-      : new MeshStandardMaterial();
+    const diffracts = DIFFRACTING.has(name);
+    const material =
+      diffracts && this.fine
+        ? new MeshPhysicalMaterial({ iridescence: 0.35, iridescenceIOR: 1.6, iridescenceThicknessMaximum: 320 })
+        : new MeshStandardMaterial();
     material.name = name;
     material.roughness = look.roughness;
     material.metalness = look.metalness;
@@ -91,6 +92,7 @@ export class Materials {
           #include <opaque_fragment>`,
         );
     };
+    // Kept apart by what was added, or three would share one program between them.
     material.customProgramCacheKey = () => (diffracts ? "part-diffracting" : "part");
     this.made.set(name, material);
     return material;

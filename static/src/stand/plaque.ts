@@ -15,12 +15,14 @@ import {
   Mesh,
   PlaneGeometry,
   ShaderMaterial,
+  Vector3,
 } from "three";
 import type { Vec3 } from "../math/view";
 import { markBodiless } from "./bodiless";
 import { blockExists, computesAt, storedAt, workAt } from "./flow";
 import type { Room } from "./themes";
 import { FACES } from "./tile-atlas";
+import type { Tiles } from "./tiles";
 import type { Flow } from "./types";
 
 /** Side of the plaque in mm: the die's short side, so that it reads as belonging to it. */
@@ -31,6 +33,9 @@ const LEAN = 0.5;
 const ABOVE = 9;
 const BEHIND = -15;
 const MOST = 32 * 32;
+
+/** Tiles lie face up; on the plaque they face the reader. */
+const FLAT_TO_UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
 
 export class Plaque {
   readonly group = new Group();
@@ -45,6 +50,7 @@ export class Plaque {
     opacity: { value: 0 },
   };
   private readonly matrix = new Matrix4();
+  private readonly size = new Vector3();
   private readonly boardColour: IUniform<Color> = { value: new Color() };
 
   private readonly floor: number;
@@ -57,16 +63,25 @@ export class Plaque {
     this.board = new Mesh(
       new BoxGeometry(SIDE + 2 * MARGIN, SIDE + 2 * MARGIN, 0.5),
       new ShaderMaterial({
-        uniforms: { colour: this.boardColour, opacity: this.uniforms.opacity as IUniform },
+        uniforms: {
+          colour: this.boardColour,
+          outline: this.uniforms.outline as IUniform,
+          opacity: this.uniforms.opacity as IUniform,
+        },
         vertexShader: /* glsl */ `
           varying vec3 vNormal;
-          void main() { vNormal = normal; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }`,
+          varying vec2 vAt;
+          void main() { vNormal = normal; vAt = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }`,
         fragmentShader: /* glsl */ `
           uniform vec3 colour;
+          uniform vec3 outline;
           uniform float opacity;
           varying vec3 vNormal;
+          varying vec2 vAt;
           void main() {
-            gl_FragColor = vec4(colour * (vNormal.z > 0.5 ? 1.0 : 0.8), opacity);
+            float rim = ${(SIDE / 2 + MARGIN).toFixed(2)} - max(abs(vAt.x), abs(vAt.y));
+            float line = vNormal.z > 0.5 ? 1.0 - smoothstep(0.0, fwidth(rim) + 0.02, rim - 0.16) : 0.0;
+            gl_FragColor = vec4(mix(colour * (vNormal.z > 0.5 ? 1.0 : 0.7), outline, line), opacity);
             #include <colorspace_fragment>
           }`,
         transparent: true,
@@ -90,9 +105,9 @@ export class Plaque {
   /** Its four corners in the world, for fitting the camera. */
   get corners(): Vec3[] {
     this.group.updateMatrix();
-    const half = SIDE / 2 + MARGIN;
+    const half = SIDE / 2 + MARGIN + 2;
     const place = this.group.position;
-    return [-half, half].flatMap((x) =>
+    return [-half - 1, half].flatMap((x) =>
       [0, 2 * half].map((up): Vec3 => [x, place.y + up * Math.cos(LEAN), place.z - up * Math.sin(LEAN)]),
     );
   }
@@ -130,6 +145,22 @@ export class Plaque {
     this.cells.count = count;
     this.cells.instanceMatrix.needsUpdate = true;
     this.states.needsUpdate = true;
+  }
+
+  /** Sets a Q tile beside each lit row and a K tile above its column. */
+  mark(flow: Flow, tiles: Tiles): void {
+    const { blocks_m, blocks_n } = flow.schedule;
+    const pitch = SIDE / Math.max(blocks_m, blocks_n);
+    const size = Math.max(1.6, Math.min(2.6, pitch * 0.8));
+    this.group.updateMatrixWorld();
+    const put = (tensor: "q" | "k", x: number, y: number) => {
+      this.matrix.copy(FLAT_TO_UPRIGHT).scale(this.size.setScalar(size)).setPosition(x, y, 0.05);
+      tiles.add(tensor, this.matrix.premultiply(this.group.matrixWorld));
+    };
+    for (const block of computesAt(flow.schedule, flow.time)) {
+      put("q", -SIDE / 2 - MARGIN - size * 0.62, MARGIN + SIDE - (block.m_block + 0.5) * pitch);
+      put("k", (block.n_block - (blocks_n - 1) / 2) * pitch, SIDE + 2 * MARGIN + size * 0.62);
+    }
   }
 
   dispose(): void {

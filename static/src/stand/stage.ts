@@ -82,7 +82,8 @@ export class Stage {
     for (const group of Object.values(model.groups)) this.scene.add(group);
     for (const mesh of model.meshes) {
       mesh.receiveShadow = true;
-      mesh.castShadow = mesh.name !== "base_base_plate" && mesh.name !== "base_caption" && !mesh.userData.covered;
+      // The base is what shadows fall on; balls and joints are hidden under what they hold.
+      mesh.castShadow = !mesh.name.startsWith("base_") && !mesh.name.endsWith("_solder");
     }
     this.backdrop = new Backdrop(model.bounds.base);
     this.scene.add(this.backdrop.screen, this.backdrop.shadow);
@@ -161,7 +162,7 @@ export class Stage {
   draw(view: View): void {
     const [x, y, z] = positionOf(view);
     this.camera.position.set(x, y, z);
-    this.camera.near = Math.max(1, view.distance - 160);
+    this.camera.near = Math.max(view.distance * 0.12, view.distance - 170);
     this.camera.far = view.distance + 320;
     this.camera.lookAt(view.target[0], view.target[1], view.target[2]);
     this.camera.updateProjectionMatrix();

@@ -9,7 +9,7 @@ import { type CalloutInput, Callouts } from "./callouts";
 import { CameraRig } from "./camera";
 import { Edges } from "./edges";
 import { explodeOffset, GROUPS } from "./explode";
-import { computesAt, workAt } from "./flow";
+import { ownerAt, workAt } from "./flow";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
 import { Lanes } from "./lanes";
@@ -115,7 +115,7 @@ export class LiveStand implements Stand {
     });
     this.stored = new Stored(model.dieTop);
     stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
-    this.bounds = { groups: model.bounds, stack: boundsOf("hbm_stack_5"), plaque: this.plaque.corners };
+    this.bounds = { groups: model.bounds, plaque: this.plaque.corners };
     this.targets = pickTargets(model);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
@@ -261,9 +261,10 @@ export class LiveStand implements Stand {
     this.moveGroups(explode);
     const { flow } = this.current;
     this.tiles.show(flow, explode);
+    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
+    if (flow && presence > 0.5) this.plaque.mark(flow, this.tiles);
     this.lanes.show(this.tiles.list, this.tiles.layout, explode);
     this.stored.show(flow, this.tiles.layout, explode);
-    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
     this.light();
     const view = this.rig.update(nowMs);
     this.stage.draw(view);
@@ -299,8 +300,8 @@ export class LiveStand implements Stand {
     const layout = this.tiles.layout;
     if (flow && layout) {
       kinds.set("l2", Math.max(kinds.get("l2") ?? 0, 0.3));
-      for (const block of computesAt(flow.schedule, flow.time))
-        sms.set(layout.smOf(block.m_block), 0.35 + 0.6 * workAt(flow.schedule, flow.time));
+      const owner = ownerAt(flow.schedule, flow.time);
+      if (owner >= 0) sms.set(layout.smOf(owner), 0.35 + 0.6 * workAt(flow.schedule, flow.time));
     }
     this.regions.light(kinds, sms);
   }
@@ -311,8 +312,8 @@ export class LiveStand implements Stand {
     if (this.current.labels) {
       const lens = { fov: FOV, aspect: width / height };
       const { flow } = this.current;
-      const block = flow ? computesAt(flow.schedule, flow.time)[0] : undefined;
-      const sm = block && this.tiles.layout ? this.tiles.layout.smOf(block.m_block) : null;
+      const owner = flow ? ownerAt(flow.schedule, flow.time) : -1;
+      const sm = owner >= 0 && this.tiles.layout ? this.tiles.layout.smOf(owner) : null;
       for (const anchor of calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm)) {
         const at = project(anchor.at, this.rig.view, lens);
         if (at.depth <= 0) continue;

@@ -6,7 +6,24 @@
 export type Tier = "high" | "medium" | "low";
 export type Theme = "gallery" | "dark" | "projector";
 export type Level = "hbm" | "l2" | "sm";
-export type Tensor = "q" | "k" | "v" | "s" | "p" | "o" | "lse";
+export type Tensor =
+  | "q"
+  | "k"
+  | "v"
+  | "s"
+  | "p"
+  | "o"
+  | "o_acc"
+  | "stats"
+  | "lse"
+  | "delta"
+  | "do"
+  | "dq"
+  | "dq_acc"
+  | "dk"
+  | "dv"
+  | "dp"
+  | "ds";
 export type PoseName = "hero" | "levels" | "flow" | "section" | "die" | "stack" | "exploded" | "grid";
 
 /** One tile crossing one line, as `/api/schedule` lists it. */

@@ -69,7 +69,7 @@ export class CameraRig {
     const to = this.home();
     if (this.flight) {
       const k = clamp((nowMs - this.flight.startMs) / this.flight.lengthMs, 0, 1);
-      this.view = blendViews(this.flight.from, to, easeInOut(k));
+      this.view = k < 1 ? blendViews(this.flight.from, to, easeInOut(k)) : to;
       if (k >= 1) this.flight = null;
     } else this.view = to;
     return this.view;

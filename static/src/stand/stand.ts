@@ -3,9 +3,8 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
-import { project, type Vec3 } from "../math/view";
-import { calloutAnchors } from "./anchors";
-import { type CalloutInput, Callouts } from "./callouts";
+import { calloutAnchors, onScreen } from "./anchors";
+import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
 import { Edges } from "./edges";
 import { explodeOffset, GROUPS } from "./explode";
@@ -16,8 +15,8 @@ import { Lanes } from "./lanes";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
 import { PartsState } from "./parts-state";
-import { type PickTarget, pickPart } from "./picking";
 import { Plaque } from "./plaque";
+import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { Regions } from "./regions";
 import { Stage } from "./stage";
@@ -27,8 +26,6 @@ import { startTier, TIERS, TierChooser } from "./tiers";
 import { Tiles } from "./tiles";
 import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
 
-/** Parts with more bodies than this are pointed at as one block. */
-const MANY_BODIES = 400;
 /** The sixth site never serves data. */
 const SERVING = ["hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4"];
 
@@ -47,7 +44,7 @@ export class LiveStand implements Stand {
   private readonly plaque: Plaque;
   private readonly lanes = new Lanes();
   private readonly partsState: PartsState;
-  private readonly targets: PickTarget[];
+  private readonly pointer: Pointer;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
   private readonly tier: TierChooser;
@@ -116,7 +113,7 @@ export class LiveStand implements Stand {
     this.stored = new Stored(model.dieTop);
     stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
     this.bounds = { groups: model.bounds, plaque: this.plaque.corners };
-    this.targets = pickTargets(model);
+    this.pointer = new Pointer(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
     stage.setTier(tier);
@@ -308,20 +305,16 @@ export class LiveStand implements Stand {
 
   private label(explode: number): void {
     const { width, height } = this.stage;
-    const inputs: CalloutInput[] = [];
-    if (this.current.labels) {
-      const lens = { fov: FOV, aspect: width / height };
-      const { flow } = this.current;
-      const owner = flow ? ownerAt(flow.schedule, flow.time) : -1;
-      const sm = owner >= 0 && this.tiles.layout ? this.tiles.layout.smOf(owner) : null;
-      for (const anchor of calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm)) {
-        const at = project(anchor.at, this.rig.view, lens);
-        if (at.depth <= 0) continue;
-        inputs.push({ ...anchor, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
-      }
-    }
-    const bright = new Set([...this.current.lit, this.hovered ?? "", this.picked ?? ""]);
-    this.callouts.show(inputs, width, height, bright);
+    const { flow, labels, lit } = this.current;
+    const owner = flow ? ownerAt(flow.schedule, flow.time) : -1;
+    const sm = owner >= 0 && this.tiles.layout ? this.tiles.layout.smOf(owner) : null;
+    const anchors = labels ? calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm) : [];
+    this.callouts.show(
+      onScreen(anchors, this.rig.view, width, height),
+      width,
+      height,
+      new Set([...lit, this.hovered ?? "", this.picked ?? ""]),
+    );
   }
 
   private readonly measure = (ms: number): void => {
@@ -340,19 +333,8 @@ export class LiveStand implements Stand {
     this.loop.request();
   };
 
-  private partAt(at: { x: number; y: number }): string | null {
-    const { camera, width, height } = this.stage;
-    const slope = Math.tan(FOV / 2);
-    const x = ((at.x / width) * 2 - 1) * slope * (width / height);
-    const y = (1 - (at.y / height) * 2) * slope;
-    const e = camera.matrixWorld.elements;
-    const along = [0, 1, 2].map((i) => (e[i] as number) * x + (e[4 + i] as number) * y - (e[8 + i] as number));
-    const from: Vec3 = [camera.position.x, camera.position.y, camera.position.z];
-    return pickPart(from, along as unknown as Vec3, this.targets, (group) => explodeOffset(group, this.explode.value));
-  }
-
   private readonly hover = (at: { x: number; y: number } | null): void => {
-    const id = at ? this.partAt(at) : null;
+    const id = at ? this.pointer.partAt(at, this.explode.value) : null;
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
@@ -362,7 +344,7 @@ export class LiveStand implements Stand {
   };
 
   private readonly tap = (at: { x: number; y: number }): void => {
-    this.pick(this.partAt(at));
+    this.pick(this.pointer.partAt(at, this.explode.value));
     this.options.onPick?.(this.partOf(this.picked));
   };
 
@@ -383,18 +365,4 @@ export class LiveStand implements Stand {
     this.options.onContextRestored?.();
     this.loop.request();
   };
-}
-
-/** Small and upper parts first: where two boxes are met at once, the one listed first is meant. */
-function pickTargets(model: PackageModel): PickTarget[] {
-  const order = (id: string) => (id === "base" || id === "moulding" ? 2 : id === "substrate" ? 1 : 0);
-  const flush = [...model.parts.values()].filter(({ id }) => id === "gpu_die" || id.startsWith("hbm_stack_"));
-  return [...model.parts.values()]
-    .sort((a, b) => order(a.id) - order(b.id))
-    .map((part) => ({
-      id: part.id,
-      group: part.group,
-      boxes: part.id === "base" || part.boxes.length > MANY_BODIES ? [part.bounds] : part.boxes,
-      ...(part.id === "moulding" ? { openings: flush.map(({ bounds }) => bounds) } : {}),
-    }));
 }

@@ -1,8 +1,8 @@
 """The glossary: terms of the prose, what each means, and down to which reading level it is explained.
 
-Three levels: `new` to GPUs, `know` GPUs, `write` kernels. A term whose `level` is `new` is explained to newcomers only; one
-at `know` to both; those who write kernels read the prose without marks. The level changes how much is explained, never
-what is said.
+Three levels: `new` to GPUs, `know` GPUs, `write` kernels. A term whose `level` is `new` is explained to newcomers only;
+one at `know` to both; those who write kernels read the prose without marks. The level changes how much is explained,
+never what is said.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Jinja environment of the pages: `fact()`, the only way a figure gets into prose, and `term()` for the glossary."""
+"""The Jinja environment of the pages: `fact()`, the only way a figure gets into prose, `term()` for the glossary."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def environment(templates: Path, registry: Registry, glossary: Mapping[str, Term
 
     def cue(text: str) -> Markup:
         """A step's cue: markup of a chapter's data file, with its figures filled in."""
-        return Markup(jinja.from_string(text).render())  # noqa: S704 (our own data file, not the reader's)
+        return Markup(jinja.from_string(text).render())
 
     def value_at(key: str, index: int | None) -> Nested:
         value = registry.fact(key).value

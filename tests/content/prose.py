@@ -61,9 +61,7 @@ def with_touch(path: Path) -> str:
     touch = next(chapter.touch_template for chapter in chapters.load() if chapter.name == path.stem)
     if touch is None:
         return source
-    return source.replace(
-        '{% include "partials/_touch.html" %}', (TEMPLATES / touch).read_text(encoding="utf-8"), 1
-    )
+    return source.replace('{% include "partials/_touch.html" %}', (TEMPLATES / touch).read_text(encoding="utf-8"), 1)
 
 
 def text(markup: str) -> str:

@@ -112,7 +112,7 @@ def load_one(tmp_path: Path, text: str, name: str = "01-one.toml"):
         ('cue = "Look."', 'cue = " "', "step 'first' has no cue"),
         ("moment = 0.5", "moment = 2", "step 'first': moment must lie"),
         ('lit = ["hbm"]', 'lit = ["hbn"]', "step 'first': the model has no part 'hbn'"),
-        ('[[steps]]', '[[steps]]\nid = "first"\ncue = "Again."\n\n[[steps]]', "two steps have the same id"),
+        ("[[steps]]", '[[steps]]\nid = "first"\ncue = "Again."\n\n[[steps]]', "two steps have the same id"),
     ],
 )
 def test_a_wrong_chapter_is_refused_with_its_reason(tmp_path: Path, old: str, new: str, message: str):

@@ -8,7 +8,7 @@ export interface Picker {
   pick(part: string | null): void;
 }
 
-export function wirePartWords(root: ParentNode, overlay: Overlay, picker: () => Picker | null): void {
+export function wirePartWords(root: ParentNode, overlay: Overlay, picker: Picker): void {
   for (const word of root.querySelectorAll<HTMLElement>(".part[data-part]")) {
     const lit = partsNamed(word.dataset.part ?? "");
     word.tabIndex = 0;
@@ -24,7 +24,7 @@ export function wirePartWords(root: ParentNode, overlay: Overlay, picker: () => 
       const off = word.getAttribute("aria-pressed") === "true";
       for (const other of root.querySelectorAll('.part[aria-pressed="true"]'))
         other.setAttribute("aria-pressed", "false");
-      picker()?.pick(off ? null : (lit[0] ?? null));
+      picker.pick(off ? null : (lit[0] ?? null));
       overlay.set("pick", off ? null : { lit });
       markWords(root, off ? [] : lit);
     };

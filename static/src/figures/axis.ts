@@ -20,7 +20,10 @@ export function bottomAxis(frame: Frame, scale: Scale, options: AxisOptions): vo
     frame.svg.append(line(x, from, x, to, "grid"), label(x, to + frame.em * 1.15, format(value), { anchor: "middle" }));
   }
   const [low, high] = scale.range() as [number, number];
-  frame.svg.append(line(low, to, high, to), label(high, to + frame.em * 2.5, name, { anchor: "end", class: "axis-name" }));
+  frame.svg.append(
+    line(low, to, high, to),
+    label(high, to + frame.em * 2.5, name, { anchor: "end", class: "axis-name" }),
+  );
 }
 
 export function leftAxis(frame: Frame, scale: Scale, options: AxisOptions): void {

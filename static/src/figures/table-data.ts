@@ -24,7 +24,11 @@ export function rowsOf(table: HTMLTableElement): TableRow[] {
     cells: Object.fromEntries(
       [...row.querySelectorAll<HTMLElement>("[data-cell]")].map((cell) => [
         cell.dataset.cell,
-        { value: cell.dataset.value === undefined ? null : Number(cell.dataset.value), text: readable(cell), element: cell },
+        {
+          value: cell.dataset.value === undefined ? null : Number(cell.dataset.value),
+          text: readable(cell),
+          element: cell,
+        },
       ]),
     ),
   }));

@@ -95,7 +95,11 @@ export class Presenter {
     this.options.director.hold(slide.place);
     this.root.dataset.slide = slide.touch ? "touch" : step ? "step" : "opening";
     const section = byId(`chapter-${chapter.number}`);
-    const head = make("p", { class: "eyebrow" }, `Chapter ${chapter.number}${step || slide.touch ? ` · ${chapter.title}` : ""}`);
+    const head = make(
+      "p",
+      { class: "eyebrow" },
+      `Chapter ${chapter.number}${step || slide.touch ? ` · ${chapter.title}` : ""}`,
+    );
     if (slide.touch) {
       const node = section.querySelector<HTMLElement>(".touch-host") ?? byId("lab");
       this.borrow(node);

@@ -42,7 +42,7 @@ const KEYS: Readonly<Record<string, Command>> = {
 };
 
 export function commandOf(key: string): Command | null {
-  return KEYS[key] ?? null;
+  return Object.hasOwn(KEYS, key) ? (KEYS[key] ?? null) : null;
 }
 
 /** What the list of keys says. */

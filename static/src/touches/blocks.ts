@@ -74,7 +74,8 @@ const blocks: Touch = (live, _host, { store, choices }) => {
       if (signal.aborted) return;
       [answer, plan] = [counted, ordered];
     } catch (error) {
-      if (!signal.aborted) said.textContent = error instanceof ApiError ? error.message : "The counts could not be loaded.";
+      if (!signal.aborted)
+        said.textContent = error instanceof ApiError ? error.message : "The counts could not be loaded.";
       return;
     }
     lever.input.max = String(plan.num_steps);
@@ -104,7 +105,14 @@ const blocks: Touch = (live, _host, { store, choices }) => {
       const y = em * (0.4 + 2.9 * i);
       svg.append(
         label(0, y + em * 1.05, tensor.toUpperCase(), { bold: true }),
-        makeSvg("rect", { x: em * 2, y: y + em * 0.2, width: Math.max(2, x(bytes) - em * 2), height: em * 1.2, rx: 2, fill: fill(tensor) }),
+        makeSvg("rect", {
+          x: em * 2,
+          y: y + em * 0.2,
+          width: Math.max(2, x(bytes) - em * 2),
+          height: em * 1.2,
+          rx: 2,
+          fill: fill(tensor),
+        }),
         label(em * 2, y + em * 2.3, `${decimalBytes(bytes)}, ${digits(passes, 3)} times its size`),
       );
     });
@@ -112,7 +120,10 @@ const blocks: Touch = (live, _host, { store, choices }) => {
     const q = moved("q").passes;
     const k = moved("k").passes;
     const blockRows = order === "fa2" ? answer.shape.block_m : answer.shape.block_n;
-    const over = order === "fa2" ? `K and V are read ${digits(k, 3)} times` : `Q is read ${digits(q, 3)} times, O goes in and out as often`;
+    const over =
+      order === "fa2"
+        ? `K and V are read ${digits(k, 3)} times`
+        : `Q is read ${digits(q, 3)} times, O goes in and out as often`;
     said.textContent =
       `N = ${whole(answer.shape.seqlen ?? 0)}, d = ${answer.shape.head_dim}, ${whole(blockRows ?? 0)} rows to an outer block: ${over}; ` +
       `in all ${decimalBytes(answer.models[order]?.total_bytes ?? 0)} into the SMs and back. From HBM each byte comes once.`;

@@ -32,9 +32,14 @@ const exactness: Touch = (live) => {
   spikes.addEventListener("change", () => {
     outliers = spikes.checked;
   });
-  const size = list("N", SIZES.map((value) => ({ value: String(value), text: String(value) })), String(seqlen), (value) => {
-    seqlen = Number(value);
-  });
+  const size = list(
+    "N",
+    SIZES.map((value) => ({ value: String(value), text: String(value) })),
+    String(seqlen),
+    (value) => {
+      seqlen = Number(value);
+    },
+  );
   live.append(
     crossing(),
     make("div", { class: "touch-row" }, size, make("label", { class: "toggle" }, spikes, " with outliers"), run),
@@ -80,7 +85,13 @@ const exactness: Touch = (live) => {
     const bottom = height - em * 3;
     const all = rows.flatMap(({ error }) => [error.rms, error.max_abs]).filter((value) => value > 0);
     const x = scaleLog([Math.min(...all) / 4, Math.max(...all) * 3], [0, width - em]);
-    bottomAxis(drawn, x, { from: 0, to: bottom, values: powers(x, 10, 5), format: tiny, name: "root mean square; the line ends at the largest" });
+    bottomAxis(drawn, x, {
+      from: 0,
+      to: bottom,
+      values: powers(x, 10, 5),
+      format: tiny,
+      name: "root mean square; the line ends at the largest",
+    });
     const fill = fills(drawn, ["s", "o", "plain"]);
     rows.forEach(({ name, kind, error }, i) => {
       const y = em * (0.3 + 3.9 * i);
@@ -95,7 +106,9 @@ const exactness: Touch = (live) => {
   }
 };
 
-const RAISED: Readonly<Record<string, string>> = Object.fromEntries([..."0123456789-"].map((sign, i) => [sign, "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"[i] ?? ""]));
+const RAISED: Readonly<Record<string, string>> = Object.fromEntries(
+  [..."0123456789-"].map((sign, i) => [sign, "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"[i] ?? ""]),
+);
 
 /** Small numbers as the page writes them: 1.9 × 10⁻⁴. */
 function tiny(value: number): string {

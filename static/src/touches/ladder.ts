@@ -2,7 +2,7 @@
 import { scaleLog } from "d3-scale";
 import { bottomAxis, powers } from "../figures/axis";
 import { frame, label, line, responsive } from "../figures/frame";
-import { rowsOf, tableIn, type TableRow } from "../figures/table-data";
+import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import { decimalBytes } from "../ui/format";
@@ -31,40 +31,51 @@ const ladder: Touch = (live, host, context) => {
   const redraw = responsive(place, () => {
     const drawn = frame(
       place,
-      3.6 * rows.length + 3.4,
+      4.4 * rows.length + 3.6,
       "Size and speed of four levels of memory",
       rows.map(({ name, cells }) => `${name}: ${cells.size?.text}, ${cells.speed?.text}.`).join(" "),
     );
     const { svg, width, em } = drawn;
     const half = width / 2;
     const bottom = drawn.height - em * 2.9;
-    const size = scaleLog([1e7, 1e11], [half - em, em * 0.5]);
-    const speed = scaleLog([1e12, 1e14], [half + em, width - em * 0.5]);
+    const size = scaleLog([1e7, 1e11], [half - em * 1.6, em * 2]);
+    const speed = scaleLog([1e12, 1e14], [half + em * 1.6, width - em * 2.4]);
     const axis = { from: em * 0.4, to: bottom };
-    bottomAxis(drawn, size, { ...axis, values: powers(size, 10, 4), format: decimalBytes, name: "" });
-    bottomAxis(drawn, speed, { ...axis, values: powers(speed, 10, 4), format: (value) => `${decimalBytes(value)}/s`, name: "" });
+    // The ticks nearest to the middle would run into each other.
+    const apart = (scale: typeof size) =>
+      powers(scale, 10, 3).filter((value) => Math.abs(scale(value) - half) > em * 4);
+    bottomAxis(drawn, size, { ...axis, values: apart(size), format: decimalBytes, name: "" });
+    bottomAxis(drawn, speed, {
+      ...axis,
+      values: apart(speed),
+      format: (value) => `${decimalBytes(value)}/s`,
+      name: "",
+    });
     svg.append(
       label(em * 0.5, drawn.height - em * 0.3, "← holds more", { class: "axis-name" }),
       label(width - em * 0.5, drawn.height - em * 0.3, "gives faster →", { anchor: "end", class: "axis-name" }),
     );
-    rows.forEach((row, i) => svg.append(rung(row, em * (3.6 * i + 1.2))));
+    svg.append(...rows.map((row, i) => rung(row, em * (4.4 * i + 1.2))));
 
     function rung(row: TableRow, y: number): SVGGElement {
       const group = makeSvg("g", { class: row.id === held ? "rung held" : "rung" });
       const { size: holds, speed: gives } = row.cells;
-      group.append(label(half, y, row.name, { anchor: "middle", bold: true }));
+      group.append(label(half, y, row.name, { anchor: "middle", bold: true, class: "on-bar" }));
       const middle = y + em * 1.2;
       if (holds?.value) {
         const x = size(holds.value);
-        group.append(bar(x, size.range()[0] as number, middle), label(x + em * 0.3, middle + em * 1.5, holds.text));
+        group.append(
+          bar(x, size.range()[0] as number, middle),
+          label(x, middle + em * 1.6, holds.text, { anchor: x > half - em * 6 ? "middle" : "start" }),
+        );
       }
       if (gives?.value) {
         const x = speed(gives.value);
         group.append(
           bar(speed.range()[0] as number, x, middle),
-          label(x - em * 0.3, middle + em * 1.5, gives.text, { anchor: x > half + em * 6 ? "end" : "start" }),
+          label(x, middle + em * 1.6, gives.text, { anchor: "middle" }),
         );
-      } else group.append(label(half + em * 1.2, middle + em * 0.4, gives?.text ?? "", { class: "axis-name" }));
+      } else group.append(label(half + em * 1.6, middle + em * 0.4, gives?.text ?? "", { class: "axis-name" }));
       group.append(line(half, middle - em * 0.6, half, middle + em * 0.6));
       group.addEventListener("pointerenter", () => context.glance(context.partsNamed(PARTS[row.id] ?? "")));
       group.addEventListener("pointerleave", () => context.glance(null));

@@ -16,7 +16,7 @@ export function wirePartList(
     made.type = "button";
     made.className = "part-key";
     made.setAttribute("aria-pressed", "false");
-    made.textContent = name?.textContent ?? "";
+    made.textContent = name?.textContent?.replace(/\.$/, "") ?? "";
     name?.replaceWith(made);
     made.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && context.glance(parts));
     made.addEventListener("pointerleave", () => context.glance(null));

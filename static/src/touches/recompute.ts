@@ -69,7 +69,8 @@ const recompute: Touch = (live, _host, { store, flow }) => {
       answer = found;
       redraw();
     } catch (error) {
-      if (!signal.aborted) said.textContent = error instanceof ApiError ? error.message : "The counts could not be loaded.";
+      if (!signal.aborted)
+        said.textContent = error instanceof ApiError ? error.message : "The counts could not be loaded.";
     }
   }
 
@@ -97,7 +98,14 @@ const recompute: Touch = (live, _host, { store, flow }) => {
           fill: fill(measure.name === "operations" ? "plain" : "p"),
         }),
         // The other way stays as an outline, so that the switch can be compared.
-        makeSvg("rect", { class: "ghost", x: 1, y: y + em * 1.5, width: Math.max(2, x(there)), height: em * 1.3, rx: 2 }),
+        makeSvg("rect", {
+          class: "ghost",
+          x: 1,
+          y: y + em * 1.5,
+          width: Math.max(2, x(there)),
+          height: em * 1.3,
+          rx: 2,
+        }),
       );
     });
     const [kept, flops] = [MEASURES[0] as Measure, MEASURES[3] as Measure];

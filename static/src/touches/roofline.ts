@@ -9,7 +9,7 @@ import type { RooflineAnswer, RoofPoint } from "../api/schema.gen";
 import { bottomAxis, leftAxis, powers } from "../figures/axis";
 import { type Frame, frame, label, line, responsive } from "../figures/frame";
 import { rowsOf, tableIn } from "../figures/table-data";
-import { type Option, list, slider } from "../ui/controls";
+import { list, type Option, slider } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import { digits, operations } from "../ui/format";
 import type { Touch } from "./context";
@@ -20,7 +20,12 @@ const GPUS: readonly Option<string>[] = [
   { value: "a100_sxm4_40", text: "A100, HBM2" },
   { value: "a100_sxm4_80", text: "A100, HBM2e" },
 ];
-const SHORT: Readonly<Record<string, string>> = { softmax: "softmax", standard: "standard", matmul: "matmul", flash: "FlashAttention" };
+const SHORT: Readonly<Record<string, string>> = {
+  softmax: "softmax",
+  standard: "standard",
+  matmul: "matmul",
+  flash: "FlashAttention",
+};
 
 const roofline: Touch = (live, host, context) => {
   const named = rowsOf(tableIn(host, ".operations")).map((row) => ({
@@ -67,7 +72,10 @@ const roofline: Touch = (live, host, context) => {
     try {
       const [whole, exact] = await Promise.all([
         getRoofline(gpu),
-        getRoofline(gpu, named.map(({ intensity }) => intensity)),
+        getRoofline(
+          gpu,
+          named.map(({ intensity }) => intensity),
+        ),
       ]);
       if (mine !== asked) return;
       roof = whole;
@@ -109,13 +117,29 @@ const roofline: Touch = (live, host, context) => {
     const x = scaleLog([first.intensity, last.intensity], [left, width - em * 0.8]);
     const y = scaleLog([first.flops_per_s, last.flops_per_s * 2.2], [bottom, em * 1.8]);
     const axis = { from: em * 1.8, to: bottom };
-    bottomAxis(drawn, x, { ...axis, values: powers(x, 4, 8), format: (value) => digits(value, 2), name: "operations a byte of HBM traffic" });
-    leftAxis(drawn, y, { from: left, to: width - em * 0.8, values: powers(y, 10, 6), format: (value) => operations(value).replace("FLOP", ""), name: "FLOP/s at most" });
-    const d = path<RoofPoint>().x((point) => x(point.intensity)).y((point) => y(point.flops_per_s))(points) ?? "";
+    bottomAxis(drawn, x, {
+      ...axis,
+      values: powers(x, 4, 8),
+      format: (value) => digits(value, 2),
+      name: "operations a byte of HBM traffic",
+    });
+    leftAxis(drawn, y, {
+      from: left,
+      to: width - em * 0.8,
+      values: powers(y, 10, 6),
+      format: (value) => operations(value).replace("FLOP", ""),
+      name: "FLOP/s at most",
+    });
+    const d =
+      path<RoofPoint>()
+        .x((point) => x(point.intensity))
+        .y((point) => y(point.flops_per_s))(points) ?? "";
     svg.append(makeSvg("path", { d, class: "roof" }));
     const ridge = x(roof.ridge_point);
     svg.append(line(ridge, axis.from, ridge, bottom, "ridge"));
-    marks.forEach((point, i) => svg.append(...mark(drawn, x(point.intensity), y(point.flops_per_s), named[i]?.id ?? "", i)));
+    svg.append(
+      ...marks.flatMap((point, i) => mark(drawn, x(point.intensity), y(point.flops_per_s), named[i]?.id ?? "", i)),
+    );
     if (chosen) {
       const [cx, cy] = [x(chosen.point.intensity), y(chosen.point.flops_per_s)];
       svg.append(line(cx, cy, cx, bottom, "drop"), makeSvg("circle", { cx, cy, r: em * 0.75, class: "handle" }));

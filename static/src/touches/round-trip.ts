@@ -3,8 +3,8 @@
  * The counters add up the bytes of the schedule's moves that have happened; they end at its sums.
  */
 import type { ScheduleMove } from "../api/schema.gen";
-import { fills } from "../figures/patterns";
 import { frame, label, line, responsive } from "../figures/frame";
+import { fills } from "../figures/patterns";
 import type { FlowMoment } from "../flow/control";
 import { button } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
@@ -30,7 +30,11 @@ export const CROSSINGS: readonly Crossing[] = [
 ];
 
 /** Bytes of one crossing up to `time` and in all. */
-export function crossed(moves: readonly ScheduleMove[], { tensor, way }: Crossing, time: number): { now: number; all: number } {
+export function crossed(
+  moves: readonly ScheduleMove[],
+  { tensor, way }: Crossing,
+  time: number,
+): { now: number; all: number } {
   let [now, all] = [0, 0];
   for (const move of moves) {
     const reads = move.source === "hbm" && move.target === "l2";
@@ -65,7 +69,7 @@ const roundTrip: Touch = (live, _host, { flow }) => {
 
   function jump(kernel: number): void {
     const { answer } = flow.moment;
-    if (answer?.algorithm !== "standard") return flow.choose("standard");
+    if (!answer) return;
     // A kernel starts with the first step that reads what it reads.
     const first = CROSSINGS.find((crossing) => crossing.kernel === kernel + 1 && crossing.way === "read");
     const move = answer.moves.find((item) => item.tensor === first?.tensor && item.source === "hbm");
@@ -88,8 +92,12 @@ const roundTrip: Touch = (live, _host, { flow }) => {
     const { svg, width, em } = drawn;
     const fill = fills(drawn, ["q", "k", "v", "s", "p", "o"]);
     const left = em * 4;
-    const right = width - em * 0.5;
-    svg.append(label(left, em, "HBM", { bold: true }), label(right, em, "chip", { anchor: "end", bold: true }));
+    const right = width - em * 6;
+    svg.append(
+      label(left, em, "HBM", { bold: true }),
+      label(right, em, "chip", { anchor: "end", bold: true }),
+      label(width, em, "crossed", { anchor: "end", class: "axis-name" }),
+    );
     let y = em * 1.6;
     let kernel = 0;
     CROSSINGS.forEach((crossing, i) => {
@@ -106,16 +114,17 @@ const roundTrip: Touch = (live, _host, { flow }) => {
       const reads = crossing.way === "read";
       svg.append(
         label(0, middle + em * 0.35, `${crossing.tensor.toUpperCase()} ${reads ? "→" : "←"}`, { bold: true }),
-        line(left, middle, right, middle, "grid"),
-        makeSvg("rect", { x: reads ? left : right - length, y: middle - em * 0.5, width: length, height: em, rx: 2, fill: fill(crossing.tensor) }),
+        line(left, middle, right, middle, whole ? "grid" : "ghost"),
+        makeSvg("rect", {
+          x: reads ? left : right - length,
+          y: middle - em * 0.5,
+          width: length,
+          height: em,
+          rx: 2,
+          fill: fill(crossing.tensor),
+        }),
       );
-      if (whole) {
-        const text = label(reads ? right : left, middle + em * 0.35, `${decimalBytes(now)} of ${decimalBytes(whole)}`, {
-          anchor: reads ? "end" : "start",
-          class: "on-bar",
-        });
-        svg.append(text);
-      }
+      svg.append(label(width, middle + em * 0.35, decimalBytes(now), { anchor: "end" }));
       y += em * 1.75;
     });
   }

@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 import { bottomAxis, leftAxis, powers } from "../figures/axis";
 import { frame, label, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
-import { rowsOf, tableIn, type TableRow } from "../figures/table-data";
+import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice, slider } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import { digits, whole } from "../ui/format";
@@ -61,19 +61,29 @@ const series: Touch = (live, host) => {
     const most = Math.max(...memory.flatMap((row) => [row.cells.standard?.value ?? 0, row.cells.flash?.value ?? 0]));
     const least = Math.min(...memory.map((row) => row.cells.flash?.value ?? most));
     const x = mode === "log" ? scaleLog(ends, [left, right]) : scaleLinear([0, ends[1]], [left, right]);
-    const y = mode === "log" ? scaleLog([least / 2, most * 1.5], [bottom, top]) : scaleLinear([0, most * 1.05], [bottom, top]);
+    const y =
+      mode === "log" ? scaleLog([least / 2, most * 1.5], [bottom, top]) : scaleLinear([0, most * 1.05], [bottom, top]);
     const xs = mode === "log" ? powers(x, 4, 6) : x.ticks(4);
     const ys = mode === "log" ? powers(y, 4, 7) : [0, 4, 8, 12, 16].map((value) => value * GIB);
     bottomAxis(drawn, x, { from: top, to: bottom, values: xs, format: whole, name: "tokens, N" });
     leftAxis(drawn, y, { from: left, to: right, values: ys, format: binary, name: "memory" });
-    for (const [cell, name, kind] of [["standard", "standard", "s"], ["flash", "FlashAttention", "o"]] as const) {
+    for (const [cell, name, kind] of [
+      ["standard", "standard", "s"],
+      ["flash", "FlashAttention", "o"],
+    ] as const) {
       const points = memory.flatMap((row) => {
         const value = row.cells[cell]?.value;
         return value ? [{ x: x(Number(row.id)), y: y(value), value }] : [];
       });
-      const d = path<{ x: number; y: number }>().x((point) => point.x).y((point) => point.y)(points) ?? "";
+      const d =
+        path<{ x: number; y: number }>()
+          .x((point) => point.x)
+          .y((point) => point.y)(points) ?? "";
       svg.append(makeSvg("path", { d, class: `series series-${kind}` }));
-      points.forEach((point, i) => svg.append(makeSvg("circle", { cx: point.x, cy: point.y, r: em * (i === held ? 0.55 : 0.32), class: `dot dot-${kind}` })));
+      const dots = points.map(({ x: cx, y: cy }, i) =>
+        makeSvg("circle", { cx, cy, r: em * (i === held ? 0.55 : 0.32), class: `dot dot-${kind}` }),
+      );
+      svg.append(...dots);
       const last = points[points.length - 1];
       if (last) svg.append(label(last.x - em * 0.6, last.y - em * 0.6, name, { anchor: "end", bold: true }));
     }
@@ -96,7 +106,10 @@ function binary(bytes: number): string {
 /** Pairs of bars, each as a share of its own baseline: lengths can be compared within a pair, and the pairs by their ratio. */
 function drawSpeed(place: HTMLElement, rows: readonly TableRow[]): void {
   const pair = 5.6;
-  const told = rows.map((row) => `${row.element.dataset.model}, against ${row.cells.baseline?.text}: ${row.cells.before?.text} became ${row.cells.after?.text}.`);
+  const told = rows.map(
+    (row) =>
+      `${row.element.dataset.model}, against ${row.cells.baseline?.text}: ${row.cells.before?.text} became ${row.cells.after?.text}.`,
+  );
   const drawn = frame(place, pair * rows.length + 1.5, "Training times, each beside its own baseline", told.join(" "));
   const { svg, width, em } = drawn;
   const fill = fills(drawn, ["s", "o"]);
@@ -104,17 +117,22 @@ function drawSpeed(place: HTMLElement, rows: readonly TableRow[]): void {
   rows.forEach((row, i) => {
     const y = em * (1.6 + pair * i);
     const { baseline, before, after } = row.cells;
-    const x = scaleLinear([0, before?.value ?? 1], [0, width - em * 6]);
+    const left = em * 9.4;
+    const x = scaleLinear([0, before?.value ?? 1], [0, width - left - em * 5]);
     svg.append(label(0, y + em, row.element.dataset.model ?? "", { bold: true }));
-    for (const [cell, name, kind, row] of [[before, baseline?.text, "s", 0], [after, "FlashAttention", "o", 1]] as const) {
-      const top = y + em * (1.4 + 1.75 * row);
+    const pairOf = [
+      { cell: before, name: baseline?.text, kind: "s" },
+      { cell: after, name: "FlashAttention", kind: "o" },
+    ] as const;
+    pairOf.forEach(({ cell, name, kind }, at) => {
+      const top = y + em * (1.4 + 1.75 * at);
       const length = x(cell?.value ?? 0);
       svg.append(
-        makeSvg("rect", { x: 0, y: top, width: length, height: em * 1.5, rx: 2, fill: fill(kind) }),
-        label(em * 0.5, top + em * 1.1, name ?? "", { class: "on-bar" }),
-        label(length + em * 0.4, top + em * 1.1, cell?.text ?? ""),
+        label(0, top + em * 1.1, name ?? ""),
+        makeSvg("rect", { x: left, y: top, width: length, height: em * 1.4, rx: 2, fill: fill(kind) }),
+        label(left + length + em * 0.4, top + em * 1.1, cell?.text ?? ""),
       );
-    }
+    });
   });
 }
 

@@ -2,7 +2,7 @@
  * Chapter 6: the die as a block diagram. A cluster opens into its SMs, an SM into its four quarters. Counts come from
  * the table below; which SMs of which cluster are unused is not published, so none is drawn as unused.
  */
-import { rowsOf, tableIn, type TableRow } from "../figures/table-data";
+import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { button } from "../ui/controls";
 import { make } from "../ui/dom";
 import type { Touch } from "./context";
@@ -27,7 +27,10 @@ const sm: Touch = (live, host, context) => {
       const cells = range(perGpc).map(() => make("i", {}));
       const made = button("", () => showCluster(index), `Cluster ${index + 1}, ${perGpc} SMs`);
       made.className = "gpc";
-      made.append(make("span", {}, `GPC ${index + 1}`), make("span", { class: "cells", "aria-hidden": "true" }, ...cells));
+      made.append(
+        make("span", {}, `GPC ${index + 1}`),
+        make("span", { class: "cells", "aria-hidden": "true" }, ...cells),
+      );
       made.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && context.glance(["gpc"]));
       made.addEventListener("pointerleave", () => context.glance(null));
       return made;
@@ -55,7 +58,10 @@ const sm: Touch = (live, host, context) => {
 
   function showCluster(index: number): void {
     context.light(["gpc"]);
-    crumbs.replaceChildren(button("Die", () => showDie()), make("strong", {}, `Cluster ${index + 1}`));
+    crumbs.replaceChildren(
+      button("Die", () => showDie()),
+      make("strong", {}, `Cluster ${index + 1}`),
+    );
     const units = range(perGpc).map((unit) => {
       const made = button(`SM ${unit + 1}`, () => showSm(index, unit), `SM ${unit + 1} of cluster ${index + 1}`);
       made.className = "sm";
@@ -70,7 +76,11 @@ const sm: Touch = (live, host, context) => {
   function showSm(cluster: number, unit: number): void {
     context.light(["sm"]);
     const back = button(`Cluster ${cluster + 1}`, () => showCluster(cluster));
-    crumbs.replaceChildren(button("Die", () => showDie()), back, make("strong", {}, `SM ${unit + 1}`));
+    crumbs.replaceChildren(
+      button("Die", () => showDie()),
+      back,
+      make("strong", {}, `SM ${unit + 1}`),
+    );
     const parts = range(quarters).map((quarter) =>
       make(
         "div",

@@ -45,7 +45,10 @@ export function drawRow(place: HTMLElement, state: () => RowState): RowView {
     const x = scaleBand(names, [em * 2.4, width - em * 0.4]).padding(0.22);
     const fill = fills(drawn, ["s"]);
     for (const value of [-reach, 0, reach])
-      svg.append(line(em * 2.4, y(value), width, y(value), value ? "grid" : "rule"), label(em * 2, y(value) + em * 0.35, digits(value, 3), { anchor: "end" }));
+      svg.append(
+        line(em * 2.4, y(value), width, y(value), value ? "grid" : "rule"),
+        label(em * 2, y(value) + em * 0.35, digits(value, 3), { anchor: "end" }),
+      );
     scores.forEach((value, i) => {
       const stage = !now ? "waiting" : i < now.start ? "taken" : i < now.stop ? "taking" : "waiting";
       const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))];
@@ -60,12 +63,26 @@ export function drawRow(place: HTMLElement, state: () => RowState): RowView {
           rx: 2,
           fill: stage === "waiting" ? "none" : fill("s"),
         }),
-        makeSvg("rect", { class: "grip", x: left, y: y(value) - em * 0.25, width: x.bandwidth(), height: em * 0.5, rx: em * 0.25 }),
+        makeSvg("rect", {
+          class: "grip",
+          x: left,
+          y: y(value) - em * 0.25,
+          width: x.bandwidth(),
+          height: em * 0.5,
+          rx: em * 0.25,
+        }),
       );
     });
     if (now) {
       const level = y(now.row_max);
-      svg.append(line(em * 2.4, level, width, level, "maximum"), label(width - em * 0.3, level - em * 0.4, `m = ${digits(now.row_max, 4)}`, { anchor: "end", bold: true }));
+      svg.append(
+        line(em * 2.4, level, width, level, "maximum"),
+        label(width - em * 0.3, level - em * 0.4, `m = ${digits(now.row_max, 4)}`, {
+          anchor: "end",
+          bold: true,
+          class: "on-bar",
+        }),
+      );
     }
     const box = () => svg.getBoundingClientRect();
     bar = (clientX) => {

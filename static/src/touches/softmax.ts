@@ -105,6 +105,7 @@ const softmax: Touch = (live, host) => {
       const cells = list.map((number, i) => {
         const input = make("input", {
           type: "number",
+          class: "score-input",
           step: "0.5",
           min: String(-LIMIT),
           max: String(LIMIT),
@@ -144,7 +145,8 @@ const softmax: Touch = (live, host) => {
       step = Math.min(step, found.steps.length);
       show();
     } catch (error) {
-      if (!signal.aborted) said.textContent = error instanceof ApiError ? error.message : "The steps could not be loaded.";
+      if (!signal.aborted)
+        said.textContent = error instanceof ApiError ? error.message : "The steps could not be loaded.";
     }
   }
 

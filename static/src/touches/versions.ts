@@ -5,8 +5,8 @@
 import { scaleLinear } from "d3-scale";
 import { frame, label, line, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
-import { rowsOf, tableIn, type TableRow } from "../figures/table-data";
-import { choice } from "../ui/controls";
+import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
+import { choice, list } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import type { Touch } from "./context";
 
@@ -23,19 +23,19 @@ const versions: Touch = (live, host) => {
     { value: "rate", text: "TFLOP/s" },
     { value: "share", text: "share of the peak" },
   ] as const;
-  const gpus = make("div", { class: "touch-row", role: "group", "aria-label": "Bars" });
-  for (const row of published) {
-    const made = make("button", { type: "button", "aria-pressed": "false" }, nameOf(row));
-    made.addEventListener("click", () => hold(row));
-    gpus.append(made);
-  }
+  const bars = list(
+    "Bar",
+    [{ value: "", text: "pick one" }, ...published.map((row) => ({ value: row.id, text: nameOf(row) }))],
+    "",
+    (id) => hold(published.find((row) => row.id === id)),
+  );
   live.append(
     choice<Measure>("Measure", measures, measure, (value) => {
       measure = value;
       redraw();
     }),
     place,
-    gpus,
+    bars,
     said,
   );
   const redraw = responsive(place, draw);
@@ -44,12 +44,14 @@ const versions: Touch = (live, host) => {
     return `${row.name} · ${(row.element.dataset.gpu ?? "").toUpperCase()}`;
   }
 
-  function hold(row: TableRow): void {
-    held = row.id;
-    const { rate, share, conditions } = row.cells;
-    said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}. ${conditions?.text}.`;
-    for (const [i, made] of gpus.querySelectorAll("button").entries())
-      made.setAttribute("aria-pressed", String(published[i]?.id === held));
+  function hold(row: TableRow | undefined): void {
+    held = row?.id ?? null;
+    const select = bars.querySelector("select");
+    if (select) select.value = held ?? "";
+    if (row) {
+      const { rate, share, conditions } = row.cells;
+      said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}. Conditions: ${conditions?.text}.`;
+    } else said.textContent = "";
     redraw();
   }
 
@@ -66,16 +68,37 @@ const versions: Touch = (live, host) => {
       const mine = i >= published.length;
       const y = em * (rung * i + (mine ? 2.4 : 0.4));
       if (i === published.length)
-        svg.append(line(0, y - em * 0.9, width, y - em * 0.9), label(0, y + em * 0.3, "Our own kernels", { class: "axis-name" }));
+        svg.append(
+          line(0, y - em * 0.9, width, y - em * 0.9),
+          label(0, y + em * 0.3, "Our own kernels", { class: "axis-name" }),
+        );
       const top = y + em * (mine ? 0.6 : 0);
       const group = makeSvg("g", { class: row.id === held ? "rung held" : "rung" });
-      group.append(label(0, top + em, mine ? `${row.name}: ${row.cells.idea?.text}` : nameOf(row)));
+      group.append(label(0, top + em, mine ? row.name : nameOf(row)));
       const cell = row.cells[measure] ?? row.cells.rate;
       const value = mine ? null : (cell?.value ?? null);
-      if (value === null) group.append(makeSvg("rect", { class: "ghost", x: 1, y: top + em * 1.4, width: em * 3, height: em * 1.2, rx: 2 }));
+      if (value === null)
+        group.append(
+          makeSvg("rect", { class: "ghost", x: 1, y: top + em * 1.4, width: em * 3, height: em * 1.2, rx: 2 }),
+        );
       else
-        group.append(makeSvg("rect", { x: 0, y: top + em * 1.4, width: x(value), height: em * 1.2, rx: 2, fill: fill(mine ? "plain" : "o") }));
-      group.append(label((value === null ? em * 3 : x(value)) + em * 0.4, top + em * 2.35, mine ? (row.cells.rate?.text ?? "") : (cell?.text ?? "")));
+        group.append(
+          makeSvg("rect", {
+            x: 0,
+            y: top + em * 1.4,
+            width: x(value),
+            height: em * 1.2,
+            rx: 2,
+            fill: fill(mine ? "plain" : "o"),
+          }),
+        );
+      group.append(
+        label(
+          (value === null ? em * 3 : x(value)) + em * 0.4,
+          top + em * 2.35,
+          mine ? (row.cells.rate?.text ?? "") : (cell?.text ?? ""),
+        ),
+      );
       if (!mine) group.addEventListener("click", () => hold(row));
       svg.append(group);
     });

@@ -151,7 +151,7 @@ function start(boot: Boot): void {
       });
       note.hidden = true;
       window.exhibitStand = stand;
-      listParts(stand, closePart);
+      listParts(stand, pickPart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState());
     } catch (error) {

@@ -131,6 +131,8 @@ def test_present_mode_blanks_lists_its_keys_and_lets_fields_type(visit: Visit) -
     while page.locator(".presenter").get_attribute("data-slide") != "touch":
         page.keyboard.press("PageDown")
     for _ in range(60):
+        if page.locator(".presenter").get_attribute("data-slide") == "touch":
+            page.wait_for_selector(".slide .touch-host[data-ready]")
         if page.locator(".slide .score-input").count():
             break
         page.keyboard.press("PageDown")

@@ -8,6 +8,9 @@ import { anchorOf, type ChapterScene, type Place, placeNamed, samePlace } from "
 const READING_LINE = 0.35;
 /** A jump is over when nothing has scrolled for this long. */
 const STILL_MS = 200;
+/** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
+const OFF_PX = 40;
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 export class Director {
   private current: Place;
@@ -15,6 +18,8 @@ export class Director {
   private queued = 0;
   private travel = 0;
   private watching = true;
+  /** Where a jump is to end, until it has, or until the reader takes over. */
+  private target: { element: HTMLElement; exact: boolean; tries: number } | null = null;
 
   constructor(
     readonly chapters: readonly ChapterScene[],
@@ -29,14 +34,26 @@ export class Director {
       }
     addEventListener("scroll", () => (this.travel ? this.travelOn() : this.queue()), { passive: true });
     addEventListener("resize", () => this.queue());
+    let clicked = false;
+    document.addEventListener("click", (event) => {
+      clicked = (event.target as Element).closest('a[href^="#chapter-"]') !== null;
+    });
     // Links and the browser's Back both end in a place that is named; the way there is not read.
     addEventListener("hashchange", () => {
       const named = placeNamed(chapters, location.hash);
-      if (named && this.watching) {
-        this.travelOn();
-        this.enter(named);
-      }
+      if (!named || !this.watching) return;
+      this.aim(named, clicked);
+      clicked = false;
+      this.enter(named);
     });
+    for (const hand of HANDS)
+      addEventListener(
+        hand,
+        () => {
+          this.target = null;
+        },
+        { passive: true },
+      );
   }
 
   get place(): Place {
@@ -52,7 +69,7 @@ export class Director {
     const named = placeNamed(this.chapters, location.hash);
     if (named) {
       document.getElementById(anchorOf(named))?.scrollIntoView({ behavior: "instant" });
-      this.travelOn();
+      this.aim(named, true);
     }
     this.enter(named ?? this.atReadingLine(), true);
   }
@@ -67,6 +84,13 @@ export class Director {
   release(): void {
     this.watching = true;
     document.getElementById(anchorOf(this.current))?.scrollIntoView({ behavior: "instant" });
+    this.aim(this.current, true);
+  }
+
+  /** A jump to a place has begun: to its very spot, or (going back) to wherever in the chapter the reader was. */
+  private aim(place: Place, exact: boolean): void {
+    const element = document.getElementById(anchorOf(place));
+    this.target = element && { element, exact, tries: 3 };
     this.travelOn();
   }
 
@@ -74,7 +98,21 @@ export class Director {
     clearTimeout(this.travel);
     this.travel = window.setTimeout(() => {
       this.travel = 0;
+      this.correct();
     }, STILL_MS);
+  }
+
+  /** What came to life on the way may have pushed the place away from where the jump ended. */
+  private correct(): void {
+    const { target } = this;
+    if (!target || target.tries-- === 0) return;
+    const margin = parseFloat(getComputedStyle(target.element).scrollMarginTop);
+    const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+    const off = Math.abs(target.element.getBoundingClientRect().top - margin - padding);
+    const lost = target.exact ? off > OFF_PX : this.atReadingLine().chapter !== this.current.chapter;
+    if (!lost) return;
+    target.element.scrollIntoView({ behavior: "instant" });
+    this.travelOn();
   }
 
   private queue(): void {

@@ -44,6 +44,8 @@ export function responsive(host: HTMLElement, draw: () => void): () => void {
   let drawn = "";
   const size = () => `${Math.floor(host.clientWidth)} ${getComputedStyle(host).fontSize}`;
   const again = () => {
+    // Nothing to draw on while the place is hidden; the observer calls when it shows.
+    if (host.clientWidth === 0) return;
     drawn = size();
     draw();
   };
@@ -73,6 +75,21 @@ export function label(x: number, y: number, text: string, options: TextOptions =
     },
     text,
   );
+}
+
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  fill?: string;
+  class?: string;
+  rx?: number;
+}
+
+/** A bar or box; one that has no room has no size. */
+export function rect({ width, height, rx = 2, ...rest }: Rect): SVGRectElement {
+  return makeSvg("rect", { ...rest, rx, width: Math.max(0, width), height: Math.max(0, height) });
 }
 
 export function line(x1: number, y1: number, x2: number, y2: number, className = "rule"): SVGLineElement {

@@ -6,10 +6,10 @@ import { scaleLinear } from "d3-scale";
 import { ApiError, getSchedule, getTraffic } from "../api/client";
 import type { ScheduleAnswer, TrafficAnswer } from "../api/schema.gen";
 import { BlockGrid, type Cell } from "../figures/block-grid";
-import { frame, label, line, responsive } from "../figures/frame";
+import { frame, label, line, rect, responsive } from "../figures/frame";
 import { fills, type Kind } from "../figures/patterns";
 import { choice, list, slider } from "../ui/controls";
-import { make, makeSvg } from "../ui/dom";
+import { make } from "../ui/dom";
 import { decimalBytes, digits, whole } from "../ui/format";
 import type { Touch } from "./context";
 
@@ -105,12 +105,11 @@ const blocks: Touch = (live, _host, { store, choices }) => {
       const y = em * (0.4 + 2.9 * i);
       svg.append(
         label(0, y + em * 1.05, tensor.toUpperCase(), { bold: true }),
-        makeSvg("rect", {
+        rect({
           x: em * 2,
           y: y + em * 0.2,
           width: Math.max(2, x(bytes) - em * 2),
           height: em * 1.2,
-          rx: 2,
           fill: fill(tensor),
         }),
         label(em * 2, y + em * 2.3, `${decimalBytes(bytes)}, ${digits(passes, 3)} times its size`),

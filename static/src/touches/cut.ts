@@ -2,7 +2,7 @@
  * Chapter 5: the layers of the package from top to bottom, in section, to pick. The section is a drawing, not to scale;
  * the stand shows the same layers in the model.
  */
-import { frame, label, responsive } from "../figures/frame";
+import { frame, label, rect, responsive } from "../figures/frame";
 import { make, makeSvg } from "../ui/dom";
 import type { Touch } from "./context";
 import { wirePartList } from "./part-list";
@@ -59,9 +59,8 @@ const cut: Touch = (live, host, context) => {
         group.append(makeSvg("circle", { cx: x + ((i + 0.5) * w) / count, cy: y + h / 2, r: h / 2 }));
     } else if (layer.look === "graphite") {
       const step = h / (DRAM_DIES + 1);
-      for (let i = 0; i <= DRAM_DIES; i++)
-        group.append(makeSvg("rect", { x, y: y + i * step, width: w, height: step - 1.5 }));
-    } else group.append(makeSvg("rect", { x, y, width: w, height: h, rx: 2 }));
+      for (let i = 0; i <= DRAM_DIES; i++) group.append(rect({ x, y: y + i * step, width: w, height: step - 1.5 }));
+    } else group.append(rect({ x, y, width: w, height: h }));
     if (layer.height >= 1.5)
       group.append(label(x + w / 2, y + h / 2 + em * 0.35, layer.name, { anchor: "middle", class: "on-layer" }));
     group.addEventListener("pointerenter", () => context.glance([layer.part]));

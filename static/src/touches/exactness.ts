@@ -6,7 +6,7 @@ import { scaleLog } from "d3-scale";
 import { ApiError, getExactness } from "../api/client";
 import type { ExactnessAnswer } from "../api/schema.gen";
 import { bottomAxis, powers } from "../figures/axis";
-import { frame, label, responsive } from "../figures/frame";
+import { frame, label, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
 import { button, list } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
@@ -98,7 +98,7 @@ const exactness: Touch = (live) => {
       const [rms, max] = [x(Math.max(error.rms, 1e-12)), x(Math.max(error.max_abs, 1e-12))];
       svg.append(
         label(em * 0.3, y + em, `${name}: ${tiny(error.rms)}`),
-        makeSvg("rect", { x: 0, y: y + em * 1.4, width: rms, height: em * 1.3, rx: 2, fill: fill(kind) }),
+        rect({ x: 0, y: y + em * 1.4, width: rms, height: em * 1.3, fill: fill(kind) }),
         makeSvg("line", { x1: rms, x2: max, y1: y + em * 2.05, y2: y + em * 2.05, class: "whisker" }),
         makeSvg("line", { x1: max, x2: max, y1: y + em * 1.5, y2: y + em * 2.6, class: "whisker" }),
       );

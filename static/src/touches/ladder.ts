@@ -1,7 +1,7 @@
 /* Chapter 2: the four levels of memory by size and speed, on logarithmic scales. Pick one and it lights on the stand. */
 import { scaleLog } from "d3-scale";
 import { bottomAxis, powers } from "../figures/axis";
-import { frame, label, line, responsive } from "../figures/frame";
+import { frame, label, line, rect, responsive } from "../figures/frame";
 import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
@@ -84,7 +84,7 @@ const ladder: Touch = (live, host, context) => {
     }
 
     function bar(from: number, to: number, y: number): SVGRectElement {
-      return makeSvg("rect", { x: from, y: y - em * 0.4, width: Math.max(2, to - from), height: em * 0.8, rx: 2 });
+      return rect({ x: from, y: y - em * 0.4, width: Math.max(2, to - from), height: em * 0.8 });
     }
   });
 };

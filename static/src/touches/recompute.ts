@@ -2,10 +2,10 @@
 import { scaleLinear } from "d3-scale";
 import { ApiError, getTraffic } from "../api/client";
 import type { TrafficAnswer } from "../api/schema.gen";
-import { frame, label, responsive } from "../figures/frame";
+import { frame, label, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
 import { choice } from "../ui/controls";
-import { make, makeSvg } from "../ui/dom";
+import { make } from "../ui/dom";
 import { decimalBytes, digits, operations, whole } from "../ui/format";
 import type { Touch } from "./context";
 
@@ -89,22 +89,20 @@ const recompute: Touch = (live, _host, { store, flow }) => {
       svg.append(
         label(0, y + em, measure.name),
         label(width, y + em, measure.format(here), { anchor: "end", bold: true }),
-        makeSvg("rect", {
+        rect({
           x: 1,
           y: y + em * 1.5,
           width: Math.max(2, x(here)),
           height: em * 1.3,
-          rx: 2,
           fill: fill(measure.name === "operations" ? "plain" : "p"),
         }),
         // The other way stays as an outline, so that the switch can be compared.
-        makeSvg("rect", {
+        rect({
           class: "ghost",
           x: 1,
           y: y + em * 1.5,
           width: Math.max(2, x(there)),
           height: em * 1.3,
-          rx: 2,
         }),
       );
     });

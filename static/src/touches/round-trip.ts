@@ -3,11 +3,11 @@
  * The counters add up the bytes of the schedule's moves that have happened; they end at its sums.
  */
 import type { ScheduleMove } from "../api/schema.gen";
-import { frame, label, line, responsive } from "../figures/frame";
+import { frame, label, line, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
 import type { FlowMoment } from "../flow/control";
 import { button } from "../ui/controls";
-import { make, makeSvg } from "../ui/dom";
+import { make } from "../ui/dom";
 import { decimalBytes } from "../ui/format";
 import type { Touch } from "./context";
 
@@ -115,12 +115,11 @@ const roundTrip: Touch = (live, _host, { flow }) => {
       svg.append(
         label(0, middle + em * 0.35, `${crossing.tensor.toUpperCase()} ${reads ? "→" : "←"}`, { bold: true }),
         line(left, middle, right, middle, whole ? "grid" : "ghost"),
-        makeSvg("rect", {
+        rect({
           x: reads ? left : right - length,
           y: middle - em * 0.5,
           width: length,
           height: em,
-          rx: 2,
           fill: fill(crossing.tensor),
         }),
       );

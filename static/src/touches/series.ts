@@ -5,7 +5,7 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { line as path } from "d3-shape";
 import { bottomAxis, leftAxis, powers } from "../figures/axis";
-import { frame, label, responsive } from "../figures/frame";
+import { frame, label, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
 import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice, slider } from "../ui/controls";
@@ -129,7 +129,7 @@ function drawSpeed(place: HTMLElement, rows: readonly TableRow[]): void {
       const length = x(cell?.value ?? 0);
       svg.append(
         label(0, top + em * 1.1, name ?? ""),
-        makeSvg("rect", { x: left, y: top, width: length, height: em * 1.4, rx: 2, fill: fill(kind) }),
+        rect({ x: left, y: top, width: length, height: em * 1.4, fill: fill(kind) }),
         label(left + length + em * 0.4, top + em * 1.1, cell?.text ?? ""),
       );
     });

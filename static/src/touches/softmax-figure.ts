@@ -1,9 +1,8 @@
 /* The row of scores as bars: what has been taken, what is being taken, the running maximum, and where a pointer drags. */
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { SoftmaxAnswer } from "../api/schema.gen";
-import { frame, label, line, responsive } from "../figures/frame";
+import { frame, label, line, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
-import { makeSvg } from "../ui/dom";
 import { digits } from "../ui/format";
 
 export interface RowState {
@@ -54,16 +53,15 @@ export function drawRow(place: HTMLElement, state: () => RowState): RowView {
       const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))];
       const left = x(i) ?? 0;
       svg.append(
-        makeSvg("rect", {
+        rect({
           class: `score score-${stage}`,
           x: left,
           y: top,
           width: x.bandwidth(),
           height: Math.max(2, bottom - top),
-          rx: 2,
           fill: stage === "waiting" ? "none" : fill("s"),
         }),
-        makeSvg("rect", {
+        rect({
           class: "grip",
           x: left,
           y: y(value) - em * 0.25,

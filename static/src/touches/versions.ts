@@ -3,7 +3,7 @@
  * below them. A rung nobody has measured yet says so.
  */
 import { scaleLinear } from "d3-scale";
-import { frame, label, line, responsive } from "../figures/frame";
+import { frame, label, line, rect, responsive } from "../figures/frame";
 import { fills } from "../figures/patterns";
 import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice, list } from "../ui/controls";
@@ -78,17 +78,14 @@ const versions: Touch = (live, host) => {
       const cell = row.cells[measure] ?? row.cells.rate;
       const value = mine ? null : (cell?.value ?? null);
       if (value === null)
-        group.append(
-          makeSvg("rect", { class: "ghost", x: 1, y: top + em * 1.4, width: em * 3, height: em * 1.2, rx: 2 }),
-        );
+        group.append(rect({ class: "ghost", x: 1, y: top + em * 1.4, width: em * 3, height: em * 1.2 }));
       else
         group.append(
-          makeSvg("rect", {
+          rect({
             x: 0,
             y: top + em * 1.4,
             width: x(value),
             height: em * 1.2,
-            rx: 2,
             fill: fill(mine ? "plain" : "o"),
           }),
         );

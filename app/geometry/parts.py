@@ -6,7 +6,7 @@ from app.geometry.dimensions import count, mm
 from app.geometry.layout import Site, dram_pitch, fitting, grid, site_pitch, sites, substrate_height, substrate_layers
 from app.geometry.openings import Opening, plate
 from app.geometry.solids import Solid, barrel, chamfer, fillet, join, plain, slab
-from app.geometry.strokes import Bar, arc, bar, bars, ribbon, write
+from app.geometry.strokes import WAIST, Bar, arc, bar, bars, ribbon, write
 
 CAPTION = "NVIDIA H100 SXM5 · thickness ×4"
 LANE_PATTERN = 3  # lanes after which the ends stand where they stood
@@ -24,7 +24,7 @@ def base() -> Solid:
 
 def caption_bar() -> Solid:
     """What the writing on the plate is made of, seated in its top."""
-    return bar(mm("caption_height"), mm("caption_sink"), 0.3)
+    return bar(mm("caption_height"), mm("caption_sink"), 1.0 - WAIST)
 
 
 def caption() -> list[Bar]:

@@ -176,7 +176,7 @@ class ScheduleAnswer(Answer):
     blocks_n: int = Field(description="blocks of K and V rows made")
     block_m: int = Field(description="rows of a whole Q block")
     block_n: int = Field(description="rows of a whole K/V block")
-    num_steps: int
+    num_steps: int = Field(description="number of steps")
     sums: dict[Line, LineSum]
     moves: list[ScheduleMove]
     computes: list[ScheduleCompute]

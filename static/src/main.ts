@@ -31,7 +31,6 @@ declare global {
   }
 }
 
-document.documentElement.classList.add("scripted");
 const bootText = document.getElementById("boot")?.textContent;
 if (bootText) start(JSON.parse(bootText) as Boot);
 else document.documentElement.dataset.theme = decode(location.search, emptyChoices()).state.theme;
@@ -122,7 +121,12 @@ function start(boot: Boot): void {
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
   reading.start();
-  void openStand();
+  if (reading.atLastChapter) lab.open();
+  // Until the first picture stands, everything else waits its turn on the line.
+  void openStand().finally(() => {
+    lab.open();
+    reading.open();
+  });
 
   function closePart(): void {
     pickPart(null);
@@ -154,8 +158,11 @@ function start(boot: Boot): void {
       listParts(stand, pickPart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState());
+      await stand.settled();
+      performance.mark("first-frame");
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
+      document.documentElement.classList.add("no-stand");
       note.textContent =
         "This browser cannot show the stand in three dimensions. Every chapter and the laboratory work without it.";
     }

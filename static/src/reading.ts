@@ -72,6 +72,16 @@ export class Reading {
     return sceneOf(this.director.place);
   }
 
+  get atLastChapter(): boolean {
+    const { chapters } = this.options;
+    return this.director.chapter === chapters[chapters.length - 1];
+  }
+
+  /** From now on touches come to life as they come near. */
+  open(): void {
+    this.touches.watch();
+  }
+
   /** The scene with what the reader lays over it. */
   over(state: StandState): StandState {
     return this.overlay.over(state);

@@ -13,7 +13,7 @@ from app.geometry.packing import Tables, steps
 from app.geometry.parts import CAPTION
 from app.geometry.repeats import Field
 from app.geometry.solids import Ring, Solid, barrel, chamfer, fillet, join, plain, slab
-from app.geometry.strokes import ALPHABET, Bar, bar, bars, ribbon, text_width, write
+from app.geometry.strokes import ALPHABET, WAIST, Bar, bar, bars, ribbon, text_width, write
 
 
 def volume(solid: Solid) -> float:
@@ -167,10 +167,10 @@ def test_a_straight_ribbon_is_a_cut_pyramid() -> None:
 
 
 def corners(piece: Bar) -> list[complex]:
-    """Corners of a bar's foot, x + iz, around it."""
+    """Corners of a bar half-way up, x + iz, around it."""
     turn = np.exp(-1j * math.radians(piece.turn))
     half = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
-    return [piece.x + 1j * piece.z + turn * (a * piece.length + 1j * b * piece.width) / 2 for a, b in half]
+    return [piece.x + 1j * piece.z + turn * (a * piece.length + 1j * b * WAIST * piece.width) / 2 for a, b in half]
 
 
 def test_a_bar_is_a_cut_pyramid() -> None:
@@ -183,9 +183,11 @@ def test_a_bar_is_a_cut_pyramid() -> None:
 def test_bars_of_a_closed_path_meet_at_its_outer_corners() -> None:
     square = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0), (0.0, 0.0)]
     pieces = bars(square, 0.4)
-    assert [piece.length for piece in pieces] == pytest.approx([4.4] * 4)
+    side = 0.2 * WAIST
+    assert [piece.length for piece in pieces] == pytest.approx([4 + 2 * side] * 4)
     found = {(round(spot.real, 9), round(spot.imag, 9)) for piece in pieces for spot in corners(piece)}
-    assert {(-0.2, -0.2), (4.2, -0.2), (4.2, 4.2), (-0.2, 4.2)} <= found
+    edges = (round(-side, 9), round(4 + side, 9))
+    assert {(x, z) for x in edges for z in edges} <= found
 
 
 @given(st.floats(-2.4, 2.4), st.floats(1.0, 5.0), st.floats(1.0, 5.0), st.floats(0.05, 0.4))
@@ -193,11 +195,14 @@ def test_two_bars_share_the_outer_corner_of_a_bend(bend: float, first: float, se
     end = (first + second * math.cos(bend), second * math.sin(bend))
     one, two = bars([(0.0, 0.0), (first, 0.0), end], width)
     nearest = min(abs(a - b) for a in corners(one) for b in corners(two))
-    # up to a right angle they meet; beyond, a bar ends half its width past the bend, so that no spike grows
     if abs(bend) <= math.pi / 2:
         assert nearest < 1e-6
-    assert one.length <= first + width / 2 + 1e-9
-    assert two.length <= second + width / 2 + 1e-9
+    # beyond a right angle no corner of either bar sticks out beside the other
+    way = np.exp(1j * bend)
+    for spot in corners(one):
+        assert abs(((spot - first) * np.conj(way)).imag) <= WAIST * width / 2 + 1e-9 or (spot - first).real < 1e-9
+    for spot in corners(two):
+        assert abs(spot.imag) <= WAIST * width / 2 + 1e-9 or ((spot - first) * np.conj(way)).real > -1e-9
 
 
 @pytest.mark.parametrize("letter", sorted(set(ALPHABET) - {" "}))

@@ -15,6 +15,7 @@ export class Lab {
   private sweepOf = "";
   private asking: AbortController | null = null;
   private shown = "";
+  private opened = false;
 
   constructor(
     private readonly store: Store<ExhibitState>,
@@ -22,7 +23,13 @@ export class Lab {
     private readonly answered: (answer: TrafficAnswer) => void,
   ) {
     this.wire();
-    store.subscribe(() => void this.refresh());
+  }
+
+  /** Asks for the first answer; until then nothing has been asked, so that the stand's first frame need not wait. */
+  open(): void {
+    if (this.opened) return;
+    this.opened = true;
+    this.store.subscribe(() => void this.refresh());
     void this.refresh();
   }
 

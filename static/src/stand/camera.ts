@@ -10,7 +10,8 @@ const SHORTEST_MS = 500;
 const LONGEST_MS = 900;
 
 const LOWEST = 4 * DEGREE;
-const HIGHEST = 86 * DEGREE;
+/** Higher up, flat tops would mirror the lights overhead. */
+const HIGHEST = 74 * DEGREE;
 /** How near and how far the reader may go, as a share of the pose's own distance. */
 const NEAREST = 0.45;
 const FARTHEST = 1.9;

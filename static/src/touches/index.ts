@@ -24,17 +24,18 @@ export class Touches {
   private readonly begun = new Set<HTMLElement>();
 
   constructor(private readonly context: TouchContext) {
+    // With a figure above it the table steps back; one press shows it.
+    for (const fold of document.querySelectorAll<HTMLDetailsElement>(".touch-host details.behind")) fold.open = false;
+  }
+
+  watch(): void {
     const near = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) if (entry.isIntersecting) this.prepare(entry.target as HTMLElement);
       },
       { rootMargin: "80% 0px" },
     );
-    for (const host of document.querySelectorAll<HTMLElement>(".touch-host[data-touch]")) {
-      // With a figure above it the table steps back; one press shows it.
-      for (const fold of host.querySelectorAll<HTMLDetailsElement>("details.behind")) fold.open = false;
-      near.observe(host);
-    }
+    for (const host of document.querySelectorAll<HTMLElement>(".touch-host[data-touch]")) near.observe(host);
   }
 
   /** Brings one touch to life now. */

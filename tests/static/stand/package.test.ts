@@ -10,7 +10,8 @@ const file = readFileSync(new URL("../../../models/h100_sxm5.glb", import.meta.u
 const bytes = new Uint8Array(file).buffer;
 const json = JSON.parse(file.subarray(20, 20 + file.readUInt32LE(12)).toString());
 const { nodes } = readGlb(bytes, "package");
-const model = arrangePackage(bytes, new Materials(false));
+const materials = new Materials();
+const model = arrangePackage(bytes, (name) => materials.get(name, false));
 
 describe("the reader", () => {
   it("finds every node, with as many copies as the file counts", () => {

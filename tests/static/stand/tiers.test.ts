@@ -33,6 +33,6 @@ it("is not moved by a few slow frames among many good ones", () => {
 });
 
 it("throws no shadows and adds no pass at the low tier", () => {
-  expect(TIERS.low).toEqual({ pixelRatio: 1, shadow: 0, fine: false, occlusion: false });
+  expect(TIERS.low).toEqual({ pixelRatio: 1, shadow: 0, plain: true, occlusion: false });
   expect(TIERS.high.pixelRatio).toBe(2);
 });

@@ -194,12 +194,12 @@ class RoofPoint(Answer):
 class RooflineAnswer(Answer):
     """The roof of one GPU for 16-bit matrix arithmetic."""
 
-    gpu: GpuId
+    gpu: GpuId = Field(description="GPU whose roof it is")
     name: str
     hbm_bytes_per_s: int = Field(description="HBM bandwidth, bytes per second")
     flops_per_s: int = Field(description="dense 16-bit peak, operations per second")
     ridge_point: float = Field(description="where the slope meets the roof, FLOP/byte")
-    points: list[RoofPoint]
+    points: list[RoofPoint] = Field(description="one point per intensity asked for, or per stop, in their order")
 
 
 class RoundingError(Answer):

@@ -224,6 +224,9 @@ def test_the_published_series(visit: Visit) -> None:
     assert host.locator(".series-s").get_attribute("d") != log
     assert host.locator(".dot-s").count() == 6
     assert host.locator(".dot-o").count() == 10
+    host.locator("input[value=time]").check()
+    for told in ("BERT-large", "8 A100, N = 512", "MLPerf 1.1 record", "Megatron-LM"):
+        assert host.locator("svg text:visible", has_text=told).count() >= 1, told
 
 
 def test_the_ladder_of_versions(visit: Visit) -> None:

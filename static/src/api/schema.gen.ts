@@ -647,6 +647,7 @@ export interface components {
         RooflineAnswer: {
             /**
              * Gpu
+             * @description GPU whose roof it is
              * @enum {string}
              */
             gpu: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
@@ -667,7 +668,10 @@ export interface components {
              * @description where the slope meets the roof, FLOP/byte
              */
             ridge_point: number;
-            /** Points */
+            /**
+             * Points
+             * @description one point per intensity asked for, or per stop, in their order
+             */
             points: components["schemas"]["RoofPoint"][];
         };
         /**

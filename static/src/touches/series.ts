@@ -14,6 +14,7 @@ import { digits, whole } from "../ui/format";
 import type { Touch } from "./context";
 
 type Mode = "linear" | "log";
+type Chart = "memory" | "time";
 const GIB = 2 ** 30;
 
 const series: Touch = (live, host) => {
@@ -28,20 +29,25 @@ const series: Touch = (live, host) => {
     { value: "log", text: "logarithmic" },
     { value: "linear", text: "linear" },
   ] as const;
+  const charts = [
+    { value: "memory", text: "memory" },
+    { value: "time", text: "training time" },
+  ] as const;
+  const show = (chart: Chart) => {
+    memoryPart.hidden = chart !== "memory";
+    bars.hidden = chart !== "time";
+  };
   const lever = slider("Row", memory.length - 1, held, (index) => hold(index));
-  live.append(
-    choice<Mode>("Scales", modes, mode, (value) => {
-      mode = value;
-      redraw();
-    }),
-    place,
-    lever.label,
-    said,
-    bars,
-  );
+  const scales = choice<Mode>("Scales", modes, mode, (value) => {
+    mode = value;
+    redraw();
+  });
+  const memoryPart = make("div", {}, scales, place, lever.label, said);
+  live.append(choice<Chart>("Chart", charts, "memory", show), memoryPart, bars);
   const redraw = responsive(place, drawMemory);
   hold(held);
   responsive(bars, () => drawSpeed(bars, speed));
+  show("memory");
 
   function hold(index: number): void {
     held = index;
@@ -113,13 +119,17 @@ function drawSpeed(place: HTMLElement, rows: readonly TableRow[]): void {
   const drawn = frame(place, pair * rows.length + 1.5, "Training times, each beside its own baseline", told.join(" "));
   const { svg, width, em } = drawn;
   const fill = fills(drawn, ["s", "o"]);
-  svg.append(label(0, em, "training time, each pair over its own baseline", { class: "axis-name" }));
+  svg.append(label(0, em, "training time, each with its baseline", { class: "axis-name" }));
   rows.forEach((row, i) => {
     const y = em * (1.6 + pair * i);
     const { baseline, before, after } = row.cells;
     const left = em * 9.4;
     const x = scaleLinear([0, before?.value ?? 1], [0, width - left - em * 5]);
-    svg.append(label(0, y + em, row.element.dataset.model ?? "", { bold: true }));
+    const [model = "", ...where] = (row.element.dataset.model ?? "").split(", ");
+    svg.append(
+      label(0, y + em, model, { bold: true }),
+      label(width, y + em, where.join(", "), { anchor: "end", class: "axis-name" }),
+    );
     const pairOf = [
       { cell: before, name: baseline?.text, kind: "s" },
       { cell: after, name: "FlashAttention", kind: "o" },

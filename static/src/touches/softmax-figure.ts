@@ -41,7 +41,7 @@ export function drawRow(place: HTMLElement, state: () => RowState): RowView {
     const reach = Math.max(4, Math.ceil(Math.max(...scores.map(Math.abs))));
     const y = scaleLinear([-reach, reach], [height - em * 0.6, em * 1.4]);
     const names = scores.map((_, i) => i);
-    const x = scaleBand(names, [em * 2.4, width - em * 0.4]).padding(0.22);
+    const x = scaleBand(names, [em * 2.4, width - em * 5.4]).padding(0.22);
     const fill = fills(drawn, ["s"]);
     for (const value of [-reach, 0, reach])
       svg.append(
@@ -75,7 +75,7 @@ export function drawRow(place: HTMLElement, state: () => RowState): RowView {
       const level = y(now.row_max);
       svg.append(
         line(em * 2.4, level, width, level, "maximum"),
-        label(width - em * 0.3, level - em * 0.4, `m = ${digits(now.row_max, 4)}`, {
+        label(width, level - em * 0.4, `m = ${digits(now.row_max, 4)}`, {
           anchor: "end",
           bold: true,
           class: "on-bar",

@@ -2,11 +2,12 @@
 import "../styles/index.css";
 import modelUrl from "../../models/h100_sxm5.glb?url";
 import type { TrafficAnswer } from "./api/schema.gen";
-import { type ChapterScene, Director } from "./chapters/director";
+import type { ChapterScene } from "./chapters/places";
 import { BlockGrid } from "./figures/block-grid";
 import { drawGrid, drawnBlocks } from "./flow/grid";
 import { FlowPanel } from "./flow/panel";
 import { Lab } from "./lab/lab";
+import { Reading } from "./reading";
 import { showLevers, wireControls } from "./stage/controls";
 import { listParts, showPart } from "./stage/part-card";
 import type { Flow, Stand, StandState } from "./stand/types";
@@ -58,21 +59,25 @@ function start(boot: Boot): void {
     stand?.set({ flow });
     drawGrid(grid, now, answer);
   });
-  const director = new Director(boot.chapters, (chapter) => {
-    applyScene(chapter);
-    const hash = chapter.number === 1 && !location.hash ? "" : `#chapter-${chapter.number}`;
-    history.replaceState(null, "", location.pathname + encode(store.get()) + hash);
+  const reading = new Reading({
+    chapters: boot.chapters,
+    store,
+    choices,
+    flow: panel,
+    entered: applyScene,
+    changed: () => stand?.set(standState()),
+    pick: pickPart,
   });
   const lab = new Lab(store, choices, (answer: TrafficAnswer) => {
     blocks = drawnBlocks(answer);
-    if (director.chapter.stand.grid) applyScene(director.chapter);
+    if (reading.scene.grid) applyScene();
   });
   if (notes.length) lab.note(notes.join(" "));
 
-  function standState(chapter: ChapterScene): StandState {
+  function standState(): StandState {
     const now = store.get();
-    const scene = chapter.stand;
-    return {
+    const scene = reading.scene;
+    return reading.over({
       pose: scene.pose,
       explode: now.explode ?? scene.explode,
       lit: scene.lit,
@@ -80,26 +85,34 @@ function start(boot: Boot): void {
       grid: scene.grid,
       flow,
       theme: now.theme,
-    };
+    });
   }
 
-  function applyScene(chapter: ChapterScene): void {
-    const { grid: gridShown, flow: algorithm } = chapter.stand;
+  function applyScene(): void {
+    const { grid: gridShown, flow: algorithm, moment, explode } = reading.scene;
     panel.pause();
     panel.setScene({
       algorithm: algorithm || "none",
       blocksM: gridShown ? blocks.m : 8,
       blocksN: gridShown ? blocks.n : 8,
+      moment,
     });
-    stand?.set(standState(chapter));
-    showLevers(standState(chapter).explode);
+    stand?.set(standState());
+    showLevers(store.get().explode ?? explode);
+  }
+
+  function pickPart(id: string | null): void {
+    stand?.pick(id);
+    const part = stand?.parts().find((item) => item.id === id) ?? null;
+    void showPart(part, true, closePart);
+    reading.picked(part?.id ?? null);
   }
 
   store.subscribe((now, before) => {
     document.documentElement.dataset.theme = now.theme;
     history.replaceState(null, "", location.pathname + encode(now) + location.hash);
-    stand?.set(standState(director.chapter));
-    showLevers(now.explode ?? director.chapter.stand.explode);
+    stand?.set(standState());
+    showLevers(now.explode ?? reading.scene.explode);
     if (now.explode === before.explode && now.labels === before.labels && now.theme === before.theme)
       void panel.refresh();
   });
@@ -107,14 +120,16 @@ function start(boot: Boot): void {
   wireControls(store);
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
-  director.start();
-  const { chapters } = boot;
-  if (director.chapter === chapters[chapters.length - 1]) lab.open();
-  void openStand().finally(() => lab.open());
+  reading.start();
+  if (reading.atLastChapter) lab.open();
+  // Until the first picture stands, everything else waits its turn on the line.
+  void openStand().finally(() => {
+    lab.open();
+    reading.open();
+  });
 
   function closePart(): void {
-    stand?.pick(null);
-    void showPart(null, true, closePart);
+    pickPart(null);
   }
 
   async function openStand(): Promise<void> {
@@ -127,8 +142,8 @@ function start(boot: Boot): void {
         reducedMotion,
         frozen: store.get().t !== null,
         seed: 1,
-        state: standState(director.chapter),
-        onPick: (part) => void showPart(part, true, closePart),
+        state: standState(),
+        onPick: (part) => pickPart(part?.id ?? null),
         onHover: (part) => void showPart(part, false, closePart),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
@@ -140,9 +155,9 @@ function start(boot: Boot): void {
       });
       note.hidden = true;
       window.exhibitStand = stand;
-      listParts(stand, closePart);
+      listParts(stand, pickPart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
-      stand.set(standState(director.chapter));
+      stand.set(standState());
       await stand.settled();
       performance.mark("first-frame");
     } catch (error) {

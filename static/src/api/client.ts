@@ -1,5 +1,14 @@
 /* Asks the server for counts. Answers are kept per address, and a question that is overtaken is given up. */
-import type { FactAnswer, Problem, ScheduleAnswer, SweepAnswer, TrafficAnswer } from "./schema.gen";
+import type {
+  ExactnessAnswer,
+  FactAnswer,
+  Problem,
+  RooflineAnswer,
+  ScheduleAnswer,
+  SoftmaxAnswer,
+  SweepAnswer,
+  TrafficAnswer,
+} from "./schema.gen";
 
 type Value = string | number | boolean;
 
@@ -31,7 +40,12 @@ async function ask<T>(path: string, signal?: AbortSignal): Promise<T> {
 
 function cached<T>(path: string, signal?: AbortSignal): Promise<T> {
   const known = kept.get(path);
-  if (known) return known as Promise<T>;
+  if (known)
+    return (known as Promise<T>).catch((error: unknown) => {
+      // Whoever asked first gave the question up; whoever joined still wants the answer.
+      if (error instanceof ApiError || signal?.aborted) throw error;
+      return cached<T>(path, signal);
+    });
   const answer = ask<T>(path, signal);
   kept.set(path, answer);
   answer.catch(() => kept.delete(path));
@@ -56,7 +70,10 @@ export function getSweep(setting: Setting, signal?: AbortSignal): Promise<SweepA
   return cached(address("/api/traffic/sweep", { ...setting }), signal);
 }
 
-export function getTraffic(setting: Setting & { seqlen: number }, signal?: AbortSignal): Promise<TrafficAnswer> {
+export function getTraffic(
+  setting: Setting & { seqlen: number; direction?: "forward" | "backward" },
+  signal?: AbortSignal,
+): Promise<TrafficAnswer> {
   return cached(address("/api/traffic", { ...setting }), signal);
 }
 
@@ -75,4 +92,31 @@ export interface ScheduleQuestion {
 
 export function getSchedule(question: ScheduleQuestion, signal?: AbortSignal): Promise<ScheduleAnswer> {
   return cached(address("/api/schedule", { ...question }), signal);
+}
+
+/** The roof of a GPU at its stops, or at the intensities asked for. */
+export function getRoofline(gpu: string, intensities?: readonly number[]): Promise<RooflineAnswer> {
+  return cached(address("/api/roofline", { gpu, ...(intensities ? { intensities: intensities.join(",") } : {}) }));
+}
+
+export interface SoftmaxQuestion {
+  scores: readonly number[];
+  values: readonly number[];
+  block: number;
+}
+
+export function getSoftmax({ scores, values, block }: SoftmaxQuestion, signal?: AbortSignal): Promise<SoftmaxAnswer> {
+  const query = { scores: scores.join(","), values: values.join(","), block };
+  return cached(address("/api/online-softmax", query), signal);
+}
+
+export interface ExactnessQuestion {
+  seed: number;
+  seqlen: number;
+  head_dim: number;
+  outliers: boolean;
+}
+
+export function getExactness(question: ExactnessQuestion, signal?: AbortSignal): Promise<ExactnessAnswer> {
+  return cached(address("/api/exactness", { ...question }), signal);
 }

@@ -11,6 +11,7 @@ export interface Decoded {
 
 const LONGEST_SEQLEN = 1_048_576;
 const THEMES = ["gallery", "dark", "projector"] as const;
+const LEVELS = ["new", "know", "write"] as const;
 const TIERS = ["high", "medium", "low", "auto"] as const;
 const ALGORITHMS = ["standard", "fa2", "none"] as const;
 
@@ -69,6 +70,8 @@ export function decode(search: string, choices: Choices): Decoded {
     moment: share("moment"),
     labels: flag("labels", DEFAULTS.labels),
     theme: oneOf("theme", DEFAULTS.theme, THEMES),
+    level: oneOf("level", DEFAULTS.level, LEVELS),
+    present: flag("present", DEFAULTS.present),
     tier: oneOf("tier", DEFAULTS.tier, TIERS),
     t: share("t"),
   };
@@ -87,6 +90,8 @@ const NAMES: { readonly [K in keyof ExhibitState]: string } = {
   moment: "moment",
   labels: "labels",
   theme: "theme",
+  level: "level",
+  present: "present",
   tier: "tier",
   t: "t",
 };

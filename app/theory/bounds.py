@@ -2,8 +2,8 @@
 
 Upper edge: no help from the L2 cache. For the standard way that is its count on the HBM line; for FlashAttention what
 crosses from the L2 into the SMs. Lower edge: the most an L2 cache can spare. FlashAttention then moves each tensor
-once. The standard way runs one kernel after the other over all heads, so between two kernels the L2 holds at most its own
-size of a score matrix; a byte held there spares the passes over it, the first load of what was already in memory
+once. The standard way runs one kernel after the other over all heads, so between two kernels the L2 holds at most its
+own size of a score matrix; a byte held there spares the passes over it, the first load of what was already in memory
 excepted. Real kernels lie between the edges: a dirty line that is evicted has been spared nothing.
 """
 

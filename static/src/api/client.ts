@@ -1,5 +1,5 @@
 /* Asks the server for counts. Answers are kept per address, and a question that is overtaken is given up. */
-import type { FactAnswer, Problem, ScheduleAnswer, SweepAnswer, TrafficAnswer } from "./schema.gen";
+import type { BrokenAnswer, FactAnswer, LabSweepAnswer, Problem, ScheduleAnswer } from "./schema.gen";
 
 type Value = string | number | boolean;
 
@@ -39,25 +39,21 @@ function cached<T>(path: string, signal?: AbortSignal): Promise<T> {
   return answer;
 }
 
-function address(path: string, query: Record<string, Value>): string {
+export function address(path: string, query: Question): string {
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]);
   return `${path}?${new URLSearchParams(pairs)}`;
 }
 
-export interface Setting {
-  head_dim: number;
-  block_m: number;
-  block_n: number;
-  causal: boolean;
-  gpu: string;
+/** The names and values of a question, as the API takes them. */
+export type Question = Record<string, Value>;
+
+/** Not kept here: the laboratory keeps the few sweeps it needs. */
+export function getSweep(question: Question, signal?: AbortSignal): Promise<LabSweepAnswer> {
+  return ask(address("/api/traffic/sweep", question), signal);
 }
 
-export function getSweep(setting: Setting, signal?: AbortSignal): Promise<SweepAnswer> {
-  return cached(address("/api/traffic/sweep", { ...setting }), signal);
-}
-
-export function getTraffic(setting: Setting & { seqlen: number }, signal?: AbortSignal): Promise<TrafficAnswer> {
-  return cached(address("/api/traffic", { ...setting }), signal);
+export function getBroken(kind: string): Promise<BrokenAnswer> {
+  return cached(address("/api/broken", { kind }));
 }
 
 export function getFact(id: string): Promise<FactAnswer> {
@@ -71,6 +67,7 @@ export interface ScheduleQuestion {
   causal: boolean;
   blocks_m: number;
   blocks_n: number;
+  [more: string]: Value;
 }
 
 export function getSchedule(question: ScheduleQuestion, signal?: AbortSignal): Promise<ScheduleAnswer> {

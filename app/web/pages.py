@@ -37,9 +37,9 @@ PRESETS = (
     Preset("Shrink the block", "block_m=64&block_n=64&compare=default", "64 rows instead of 128."),
     Preset("Block too large", "block_m=256&block_n=256", "256 rows of each: which limit breaks, and by how much."),
     Preset(
-        "The paper’s GPT-2 medium",
+        "GPT-2 medium",
         f"{GPT2.replace(':', '=').replace(',', '&')}&direction=backward&compare={GPT2}",
-        "16 heads of 64, batch 64, N = 1,024 on an A100: forward kept beside backward.",
+        "The paper’s: 16 heads of 64, batch 64, N = 1,024 on an A100: forward kept beside backward.",
     ),
     Preset("Causal", "causal=1&compare=default", "The mask on, beside the mask off."),
 )

@@ -11,8 +11,8 @@ export interface HeldRow {
   pieces: readonly { what: string; bytes: number }[];
 }
 
-const TOP = 4;
-const ROW = 62;
+const TOP = 0;
+const ROW = 80;
 const BAR = 26;
 const HEADROOM = 1.06;
 

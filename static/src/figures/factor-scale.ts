@@ -1,7 +1,7 @@
 /* A guess and the answers on one logarithmic scale of factors: the guess is a hollow marker that stays. */
 import { logScale, spread } from "../math/log-scale";
 import { makeSvg } from "../ui/dom";
-import { digits } from "../ui/format";
+import { digits, factor } from "../ui/format";
 import { Sized } from "./sized";
 
 export interface Factor {
@@ -73,7 +73,7 @@ export class FactorScale extends Sized {
           "text-anchor": left ? "end" : "start",
           class: strong ? "figure-strong halo" : "figure-label halo",
         },
-        `${name} ×${digits(value, 3)}`,
+        `${name} ×${factor(value)}`,
       ),
     ];
   }

@@ -43,7 +43,7 @@ export interface PanelWishes {
 
 const HEIGHT = 380;
 const MARGIN = { top: 26, bottom: 46, left: 58 };
-const LABEL_ROOM = 188;
+const LABEL_ROOM = 236;
 const ROOMY = 560;
 const NAMES: readonly (readonly [number, string])[] = [
   [1e15, "P"],

@@ -23,7 +23,7 @@ export interface RoofPoint {
 }
 
 const HEIGHT = 300;
-const MARGIN = { top: 28, bottom: 44, left: 64, right: 16 };
+const MARGIN = { top: 28, bottom: 44, left: 64, right: 26 };
 const DOMAIN = { intensity: [1, 100_000], rate: [1e12, 2e15] } as const;
 
 export class RooflineFigure extends Sized {
@@ -31,7 +31,7 @@ export class RooflineFigure extends Sized {
   private y: LogScale = logScale(1, 10, 0, 1);
   private chosen = "";
   private points: readonly RoofPoint[] = [];
-  private marks: { dot: SVGCircleElement; text: SVGTextElement }[] = [];
+  private marks: SVGCircleElement[] = [];
   private readonly title = makeSvg("title");
 
   constructor(
@@ -55,19 +55,11 @@ export class RooflineFigure extends Sized {
     this.frame(HEIGHT);
     this.x = logScale(DOMAIN.intensity[0], DOMAIN.intensity[1], MARGIN.left, this.width - MARGIN.right);
     this.y = logScale(DOMAIN.rate[0], DOMAIN.rate[1], HEIGHT - MARGIN.bottom, MARGIN.top);
-    this.marks = this.points.map(({ color, hollow }) => ({
-      dot: makeSvg("circle", {
-        r: 6,
-        fill: hollow ? "var(--sheet)" : color,
-        stroke: hollow ? color : "var(--sheet)",
-        "stroke-width": hollow ? 3 : 1.5,
-      }),
-      text: makeSvg("text", { class: "figure-label halo" }),
-    }));
+    this.marks = this.points.map((point) => dot(point, 6));
     const last = this.roofs.filter(({ id }) => id !== this.chosen).map((roof) => this.roof(roof, false));
     const mine = this.roofs.filter(({ id }) => id === this.chosen).map((roof) => this.roof(roof, true));
     this.svg.replaceChildren(this.title, ...this.axes(), ...last.flat(), ...mine.flat());
-    this.svg.append(...this.marks.flatMap(({ dot, text }) => [dot, text]));
+    this.svg.append(...this.names(), ...this.marks);
     this.place();
   }
 
@@ -78,16 +70,18 @@ export class RooflineFigure extends Sized {
       if (!mark) return;
       const x = this.x.at(Math.min(point.intensity, DOMAIN.intensity[1]));
       const y = this.y.at(Math.max(point.flopsPerS, DOMAIN.rate[0]));
-      put(mark.dot, { cx: x.toFixed(1), cy: y.toFixed(1) });
-      const left = x > this.width * 0.62;
-      // One name above the other where points meet on the flat part of the roof.
-      const drop = 20 + 17 * at;
-      put(mark.text, {
-        x: (x + (left ? -8 : 8)).toFixed(1),
-        y: (y + drop).toFixed(1),
-        "text-anchor": left ? "end" : "start",
-      });
-      if (mark.text.textContent !== point.name) mark.text.textContent = point.name;
+      put(mark, { cx: x.toFixed(1), cy: y.toFixed(1) });
+    });
+  }
+
+  /** Below the roof on the right there is always room. */
+  private names(): SVGElement[] {
+    const x = this.width - MARGIN.right - 168;
+    const y = HEIGHT - MARGIN.bottom - 18 * this.points.length;
+    return this.points.flatMap((point, at) => {
+      const key = dot(point, 5);
+      put(key, { cx: x, cy: y + 18 * at });
+      return [key, makeSvg("text", { x: x + 12, y: y + 18 * at + 4, class: "figure-label halo" }, point.name)];
     });
   }
 
@@ -135,4 +129,11 @@ export class RooflineFigure extends Sized {
       makeSvg("text", { ...name, x: 4, y: 14 }, "TFLOP/s"),
     ];
   }
+}
+
+function dot({ color, hollow }: RoofPoint, r: number): SVGCircleElement {
+  const look = hollow
+    ? { fill: "var(--sheet)", stroke: color, "stroke-width": 3 }
+    : { fill: color, stroke: "var(--sheet)", "stroke-width": 1.5 };
+  return makeSvg("circle", { r, ...look });
 }

@@ -4,7 +4,7 @@ import { sameSetting, settingOf } from "../state/setting";
 import type { Store } from "../state/store";
 import type { ExhibitState, Setting } from "../state/types";
 import { make } from "../ui/dom";
-import { decimalBytes, digits, duration, kib, operations } from "../ui/format";
+import { decimalBytes, digits, duration, factor, kib, operations } from "../ui/format";
 import { Slot } from "../ui/slots";
 import { type Answers, at, lengthsOf, type Point } from "./answers";
 import { describe, differences } from "./words";
@@ -131,7 +131,7 @@ export class Compare {
         if (element && element.dataset.value !== String(value)) element.dataset.value = String(value);
       });
       const [a, b] = values;
-      slots[2]?.set(a && b ? `× ${digits(b / a, 3)}` : "–");
+      slots[2]?.set(a && b ? `× ${factor(b / a)}` : "–");
     }
   }
 }

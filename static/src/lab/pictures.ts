@@ -36,8 +36,8 @@ export function curves(sweep: LabSweepAnswer): PanelCurve[] {
     ...(alike
       ? [line("both compute", "var(--quiet)", "2 4", standard)]
       : [line("standard computes", STANDARD, "2 4", standard), line("Flash computes", FLASH, "2 4", flash)]),
-    band("standard moves", STANDARD, "standard", ["L2 spares all", "all to HBM"]),
-    band("Flash moves", FLASH, "fa2", ["each byte once", "into SMs"]),
+    band("standard moves", STANDARD, "standard", ["L2 spares most", "all over HBM"]),
+    band("Flash moves", FLASH, "fa2", ["each byte once", "into the SMs"]),
     line(
       "standard needs",
       STANDARD,

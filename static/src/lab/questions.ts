@@ -8,7 +8,7 @@ import { settingOf } from "../state/setting";
 import type { Store } from "../state/store";
 import type { ExhibitState, Guess, Question, Setting } from "../state/types";
 import { make } from "../ui/dom";
-import { decimalBytes, digits, operations, whole } from "../ui/format";
+import { decimalBytes, factor, operations, whole } from "../ui/format";
 import { type Answers, at, type Point } from "./answers";
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
 const FIRST_DIM = 64;
 const SECOND_DIM = 128;
 const THIRD_DIM = 256;
-const times = (value: number): string => `× ${digits(value, 3)}`;
+const times = (value: number): string => `× ${factor(value)}`;
 
 export class Questions {
   private readonly host: HTMLElement;
@@ -82,12 +82,12 @@ export class Questions {
       ),
       line("operations", before, after, ({ counts }) => counts.flops.fa2, operations),
     ];
-    const answer = factor(lines[1] as Line);
+    const answer = growth(lines[1] as Line);
     return [
       title,
       gap(guess.value, answer, "the bytes into the SMs grow"),
       scale(
-        lines.map(({ name, asked, ...rest }) => ({ name, value: factor({ name, ...rest }), strong: asked === true })),
+        lines.map(({ name, asked, ...rest }) => ({ name, value: growth({ name, ...rest }), strong: asked === true })),
         guess.value,
       ),
       table(["", `N = ${whole(from)}`, `N = ${whole(to)}`, "grows"], lines),
@@ -104,7 +104,7 @@ export class Questions {
     const title = make("h3", {}, `Head dimension from ${FIRST_DIM} to ${SECOND_DIM}, N = ${whole(base.seqlen)}`);
     const first = await this.point({ ...base, headDim: FIRST_DIM });
     const question =
-      `At d = ${FIRST_DIM} the standard way moves ${digits(saving(first), 3)} times what FlashAttention sends into the SMs. ` +
+      `At d = ${FIRST_DIM} the standard way moves ${factor(saving(first))} times what FlashAttention sends into the SMs. ` +
       `What is left of that at d = ${SECOND_DIM}?`;
     if (!guess) return [title, ...this.form("d", question, 0.01, "times")];
     const [second, third] = (await Promise.all(
@@ -202,7 +202,7 @@ function line(
   return { name, before: of(before) ?? 0, after: of(after) ?? 0, text };
 }
 
-const factor = ({ before, after }: Line): number => after / before;
+const growth = ({ before, after }: Line): number => after / before;
 const saving = ({ counts }: Point): number => counts.standard_over.fa2 ?? 1;
 const saved = ({ counts }: Point): number =>
   (counts.models.standard?.total_bytes ?? 0) - (counts.models.fa2?.total_bytes ?? 0);
@@ -217,7 +217,7 @@ function gap(guess: number, answer: number, what: string): HTMLElement {
     make("b", {}, times(answer)),
     near
       ? ". Well guessed."
-      : `. Your guess was ${guess < answer ? "too low" : "too high"} by a factor of ${digits(off, 3)}.`,
+      : `. Your guess was ${guess < answer ? "too low" : "too high"} by a factor of ${factor(off)}.`,
   );
 }
 
@@ -235,7 +235,7 @@ function table(head: readonly string[], lines: readonly Line[]): HTMLElement {
       make("th", { scope: "row" }, line.name),
       make("td", {}, line.text(line.before)),
       make("td", {}, line.text(line.after)),
-      make("td", { "data-factor": String(factor(line)) }, times(factor(line))),
+      make("td", { "data-factor": String(growth(line)) }, times(growth(line))),
     ),
   );
   const heads = head.map((text) => (text ? make("th", { scope: "col" }, text) : make("td")));

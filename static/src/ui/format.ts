@@ -33,6 +33,11 @@ export function whole(value: number): string {
   return formatter("whole", { maximumFractionDigits: 0 }).format(value);
 }
 
+/** A ratio, always three digits: 2.00, 33.0, 0.508. */
+export function factor(value: number): string {
+  return formatter("factor", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }).format(value);
+}
+
 /** 138.4 MB; below 1,000 in plain bytes. */
 export function decimalBytes(value: number): string {
   return scaled(value, 1000, ["bytes", "kB", "MB", "GB", "TB", "PB"]);

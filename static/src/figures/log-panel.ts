@@ -43,7 +43,8 @@ export interface PanelWishes {
 
 const HEIGHT = 380;
 const MARGIN = { top: 26, bottom: 46, left: 58 };
-const LABEL_ROOM = 236;
+/** Room for the longest name at the right, in heights of the type. */
+const LABEL_ROOM = 17.6;
 const ROOMY = 560;
 const NAMES: readonly (readonly [number, string])[] = [
   [1e15, "P"],
@@ -107,7 +108,7 @@ export class LogPanel extends Sized {
     const { data } = this;
     if (!data || !this.width) return;
     const roomy = this.width >= ROOMY;
-    const right = this.width - (roomy ? LABEL_ROOM : 14);
+    const right = this.width - (roomy ? LABEL_ROOM * this.type : 14);
     const all = data.curves.flatMap((curve) => [...curve.low, ...curve.high]);
     const low = 10 ** Math.floor(Math.log10(Math.min(...all)));
     const high = 10 ** Math.ceil(Math.log10(Math.max(...all)));
@@ -214,7 +215,7 @@ export class LogPanel extends Sized {
     });
     const placed = spread(
       ends.map(({ y }) => y),
-      17,
+      1.3 * this.type,
       MARGIN.top,
       HEIGHT - MARGIN.bottom,
     );

@@ -29,6 +29,11 @@ export abstract class Sized {
     this.svg.setAttribute("height", String(height));
   }
 
+  /** Height of the type, in pixels: the projector's theme has a larger one. */
+  protected get type(): number {
+    return Number.parseFloat(getComputedStyle(this.svg).fontSize);
+  }
+
   /** Builds what depends on the width only. */
   protected abstract layout(): void;
 }

@@ -29,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     build = verbs.add_parser("build", help="rebuild the models, the API types and the browser bundle (in a checkout)")
     build.add_argument("--force", action="store_true", help="build the bundle even if no source changed")
 
+    verbs.add_parser("posters", help="photograph the stand for every chapter (in a checkout, with a Chromium)")
+
     check = verbs.add_parser("check", help="run every test, linter and type check (in a checkout)")
     check.add_argument("--no-browser", action="store_true", help="leave the browser tests out, and say so")
 
@@ -38,9 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     from app import checkout
 
     try:
-        return (
-            checkout.build(force=given.force) if given.verb == "build" else checkout.check(browser=not given.no_browser)
-        )
+        if given.verb == "build":
+            return checkout.build(force=given.force)
+        if given.verb == "posters":
+            return checkout.posters()
+        return checkout.check(browser=not given.no_browser)
     except checkout.CheckoutError as error:
         return _fail(str(error))
 

@@ -15,7 +15,6 @@ import trimesh
 import trimesh.exchange.gltf
 from numpy.typing import NDArray
 
-from app.geometry.instancing import rounded
 from app.geometry.materials import MATERIALS
 from app.geometry.package import ROOT, SCALE, Node, Package
 from app.geometry.package import build as build_package
@@ -94,7 +93,7 @@ def _mesh(solid: Solid, material: str) -> Any:
 def _matrix(node: Node, package: Package) -> NDArray[np.float64]:
     """Place of a node; the nodes that draw are leaves, and their scale turns the steps of the tables into mm."""
     matrix = np.eye(4)
-    matrix[:3, 3] = rounded(np.array(node.origin))
+    matrix[:3, 3] = np.round(node.origin, 6)
     if node.shape:
         matrix[:3, :3] = np.diag(package.unit(node.shape))
     if node.name == ROOT:

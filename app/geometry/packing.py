@@ -35,7 +35,7 @@ def steps(values: NDArray[np.float64], unit: tuple[float, float, float]) -> NDAr
     Raises:
         ValueError: a place is too far out for 16 bits.
     """
-    whole = np.round(values / np.array(unit)).astype(np.int64)
+    whole: NDArray[np.int64] = np.round(values / np.array(unit)).astype(np.int64)
     if len(whole) and np.abs(whole).max() > 32_767:
         raise ValueError(f"{np.abs(values).max()} mm does not fit into 16 bits at {unit} mm a step")
     return whole

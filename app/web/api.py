@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query
+from pydantic import BaseModel
 
 from app import __version__
 from app.facts.registry import Registry
@@ -46,17 +47,32 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     """All JSON routes."""
     routes = APIRouter(responses=problems.RESPONSES)
 
-    @routes.get("/api/traffic", tags=["counts"], summary="Bytes moved, memory needed, operations, limits of one block")
+    @routes.get(
+        "/api/traffic",
+        tags=["counts"],
+        summary="Bytes moved, memory needed, operations, limits of one block",
+        responses=_example(traffic_answer(TrafficQuery())),
+    )
     async def get_traffic(query: Annotated[TrafficQuery, Query()]) -> TrafficAnswer:
         return traffic_answer(query)
 
     routes.include_router(lab_api.router())
 
-    @routes.get("/api/online-softmax", tags=["algorithms"], summary="Online softmax of one row, step by step")
+    @routes.get(
+        "/api/online-softmax",
+        tags=["algorithms"],
+        summary="Online softmax of one row, step by step",
+        responses=_example(softmax_answer(SoftmaxQuery(scores="0.5,-1,1.5,0"))),
+    )
     async def get_online_softmax(query: Annotated[SoftmaxQuery, Query()]) -> SoftmaxAnswer:
         return softmax_answer(query)
 
-    @routes.get("/api/schedule", tags=["algorithms"], summary="Every tile move in order")
+    @routes.get(
+        "/api/schedule",
+        tags=["algorithms"],
+        summary="Every tile move in order",
+        responses=_example(schedule_answer(ScheduleQuery(algorithm="fa2", blocks_m=1, blocks_n=2))),
+    )
     async def get_schedule(query: Annotated[ScheduleQuery, Query()]) -> ScheduleAnswer:
         return schedule_answer(query)
 
@@ -83,6 +99,11 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
         return HealthAnswer(status="ok", version=__version__, facts=len(registry.facts), **asdict(loaded))
 
     return routes
+
+
+def _example(answer: BaseModel) -> dict[int | str, dict[str, Any]]:
+    """An example of the answer for the OpenAPI document, computed like every other answer."""
+    return {200: {"content": {"application/json": {"example": answer.model_dump(mode="json")}}}}
 
 
 def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:

@@ -179,7 +179,7 @@ class ScheduleAnswer(Answer):
     blocks_in_one_m: int = Field(description="blocks of the block_m asked for that one drawn Q block stands for, or 1")
     blocks_in_one_n: int = Field(description="the same for K/V blocks")
     heads: int = Field(description="query heads over the batch that the bytes are summed over")
-    num_steps: int
+    num_steps: int = Field(description="number of steps")
     sums: dict[Line, LineSum]
     moves: list[ScheduleMove]
     computes: list[ScheduleCompute]

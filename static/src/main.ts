@@ -121,6 +121,11 @@ function start(boot: Boot): void {
   director.start();
   void openStand();
 
+  function closePart(): void {
+    stand?.pick(null);
+    void showPart(null, true, closePart);
+  }
+
   async function openStand(): Promise<void> {
     const note = byId("stand-note");
     try {
@@ -132,8 +137,8 @@ function start(boot: Boot): void {
         frozen: store.get().t !== null,
         seed: 1,
         state: standState(director.chapter),
-        onPick: (part) => void showPart(part, true),
-        onHover: (part) => void showPart(part, false),
+        onPick: (part) => void showPart(part, true, closePart),
+        onHover: (part) => void showPart(part, false, closePart),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
         },
@@ -144,11 +149,12 @@ function start(boot: Boot): void {
       });
       note.hidden = true;
       window.exhibitStand = stand;
-      listParts(stand);
+      listParts(stand, closePart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState(director.chapter));
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
+      document.documentElement.classList.add("no-stand");
       note.textContent =
         "This browser cannot show the stand in three dimensions. Every chapter and the laboratory work without it.";
     }

@@ -1000,7 +1000,10 @@ export interface components {
              * @description query heads over the batch that the bytes are summed over
              */
             heads: number;
-            /** Num Steps */
+            /**
+             * Num Steps
+             * @description number of steps
+             */
             num_steps: number;
             /** Sums */
             sums: {
@@ -1437,6 +1440,300 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "shape": {
+                     *         "head_dim": 128,
+                     *         "batch": 1,
+                     *         "num_heads": 1,
+                     *         "causal": false,
+                     *         "dtype": "fp16",
+                     *         "block_m": 128,
+                     *         "block_n": 128,
+                     *         "direction": "forward",
+                     *         "gpu": "h100_sxm5",
+                     *         "seqlen": 4096
+                     *       },
+                     *       "scores_bytes": 33554432,
+                     *       "models": {
+                     *         "least": {
+                     *           "line": "hbm",
+                     *           "variant": "once",
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304,
+                     *           "lines": {
+                     *             "hbm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             },
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4194304,
+                     *           "saved_bytes": 0,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "standard": {
+                     *           "line": "hbm",
+                     *           "variant": "fused_mask",
+                     *           "read_bytes": 70254592,
+                     *           "written_bytes": 68157440,
+                     *           "total_bytes": 138412032,
+                     *           "lines": {
+                     *             "hbm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 68157440,
+                     *               "total_bytes": 138412032
+                     *             },
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 68157440,
+                     *               "total_bytes": 138412032
+                     *             }
+                     *           },
+                     *           "needed_bytes": 71303168,
+                     *           "saved_bytes": 33554432,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "s",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "p",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "fa1": {
+                     *           "line": "l2_to_sm",
+                     *           "variant": "without_init",
+                     *           "read_bytes": 70254592,
+                     *           "written_bytes": 34603008,
+                     *           "total_bytes": 104857600,
+                     *           "lines": {
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 34603008,
+                     *               "total_bytes": 104857600
+                     *             },
+                     *             "hbm": {
+                     *               "read_bytes": 4227072,
+                     *               "written_bytes": 1081344,
+                     *               "total_bytes": 5308416
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4227072,
+                     *           "saved_bytes": 1081344,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "stats",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "fa2": {
+                     *           "line": "l2_to_sm",
+                     *           "variant": "without_lse",
+                     *           "read_bytes": 68157440,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 69206016,
+                     *           "lines": {
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 68157440,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 69206016
+                     *             },
+                     *             "hbm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4210688,
+                     *           "saved_bytes": 1064960,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "standard_over": {
+                     *         "least": 33,
+                     *         "standard": 1,
+                     *         "fa1": 1.32,
+                     *         "fa2": 2
+                     *       },
+                     *       "block": {
+                     *         "smem_bytes": 98304,
+                     *         "smem_limit_bytes": 232448,
+                     *         "rmem_bytes": 132096,
+                     *         "rmem_limit_bytes": 262144,
+                     *         "blocks_m": 32,
+                     *         "blocks_n": 32,
+                     *         "min_warps": 5,
+                     *         "fits": true,
+                     *         "violations": []
+                     *       },
+                     *       "flops": {
+                     *         "least": 8589934592,
+                     *         "standard": 8589934592,
+                     *         "fa1": 8589934592,
+                     *         "fa2": 8589934592
+                     *       },
+                     *       "arithmetic_intensity": {
+                     *         "least": 2048,
+                     *         "standard": 62.06060606060606,
+                     *         "fa1": 81.92,
+                     *         "fa2": 124.12121212121212
+                     *       },
+                     *       "roofline": {
+                     *         "least": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 1.2520310447761194,
+                     *           "time_us": 8.68547481496461,
+                     *           "bound": "compute"
+                     *         },
+                     *         "standard": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 41.31702447761194,
+                     *           "time_us": 41.31702447761194,
+                     *           "bound": "memory"
+                     *         },
+                     *         "fa1": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 31.300776119402986,
+                     *           "time_us": 31.300776119402986,
+                     *           "bound": "memory"
+                     *         },
+                     *         "fa2": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 20.65851223880597,
+                     *           "time_us": 20.65851223880597,
+                     *           "bound": "memory"
+                     *         }
+                     *       },
+                     *       "kv_passes": {
+                     *         "least": 1,
+                     *         "standard": 1,
+                     *         "fa1": 1,
+                     *         "fa2": 32
+                     *       },
+                     *       "variants": [
+                     *         {
+                     *           "model": "standard",
+                     *           "variant": "v_twice",
+                     *           "line": "hbm",
+                     *           "total_bytes": 139460608
+                     *         },
+                     *         {
+                     *           "model": "fa1",
+                     *           "variant": "with_init",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 105938944
+                     *         },
+                     *         {
+                     *           "model": "fa1",
+                     *           "variant": "acc32",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 171966464
+                     *         },
+                     *         {
+                     *           "model": "fa2",
+                     *           "variant": "with_lse",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 69222400
+                     *         }
+                     *       ],
+                     *       "measured": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["TrafficAnswer"];
                 };
             };
@@ -1613,6 +1910,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "scores": [
+                     *         0.5,
+                     *         -1,
+                     *         1.5,
+                     *         0
+                     *       ],
+                     *       "values": [
+                     *         1,
+                     *         1,
+                     *         1,
+                     *         1
+                     *       ],
+                     *       "block": 2,
+                     *       "steps": [
+                     *         {
+                     *           "start": 0,
+                     *           "stop": 2,
+                     *           "row_max": 0.5,
+                     *           "row_sum": 1.22313016014843,
+                     *           "rescale": 0,
+                     *           "acc": 1.22313016014843
+                     *         },
+                     *         {
+                     *           "start": 2,
+                     *           "stop": 4,
+                     *           "row_max": 1.5,
+                     *           "row_sum": 1.673094599943771,
+                     *           "rescale": 0.36787944117144233,
+                     *           "acc": 1.673094599943771
+                     *         }
+                     *       ],
+                     *       "row_max": 1.5,
+                     *       "row_sum": 1.673094599943771,
+                     *       "lse": 2.0146749655009755,
+                     *       "output": 1,
+                     *       "direct_output": 1,
+                     *       "difference": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["SoftmaxAnswer"];
                 };
             };
@@ -1670,6 +2008,145 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "algorithm": "fa2",
+                     *       "direction": "forward",
+                     *       "causal": false,
+                     *       "seqlen": 4096,
+                     *       "head_dim": 128,
+                     *       "blocks_m": 1,
+                     *       "blocks_n": 2,
+                     *       "block_m": 4096,
+                     *       "block_n": 2048,
+                     *       "blocks_in_one_m": 1,
+                     *       "blocks_in_one_n": 1,
+                     *       "heads": 1,
+                     *       "num_steps": 2,
+                     *       "sums": {
+                     *         "hbm": {
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304
+                     *         },
+                     *         "l2_to_sm": {
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304
+                     *         }
+                     *       },
+                     *       "moves": [
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "q",
+                     *           "m_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "q",
+                     *           "m_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "k",
+                     *           "n_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "k",
+                     *           "n_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "v",
+                     *           "n_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "v",
+                     *           "n_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "k",
+                     *           "n_block": 1,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "k",
+                     *           "n_block": 1,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "v",
+                     *           "n_block": 1,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "v",
+                     *           "n_block": 1,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "o",
+                     *           "m_block": 0,
+                     *           "source": "sm",
+                     *           "target": "l2",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "o",
+                     *           "m_block": 0,
+                     *           "source": "l2",
+                     *           "target": "hbm",
+                     *           "bytes": 1048576
+                     *         }
+                     *       ],
+                     *       "computes": [
+                     *         {
+                     *           "step": 0,
+                     *           "m_block": 0,
+                     *           "n_block": 0
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "m_block": 0,
+                     *           "n_block": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ScheduleAnswer"];
                 };
             };

@@ -2,9 +2,11 @@
  * What can carry a callout, in which order of importance, and where its leader line ends. An anchor is a place in the
  * part's bounds; places at the front or right turn to the other side when the reader walks round.
  */
-import { type Box, boxMoved, type Vec3 } from "../math/view";
+import { type Box, boxMoved, project, type Vec3, type View } from "../math/view";
+import type { CalloutInput } from "./callouts";
 import { explodeOffset } from "./explode";
 import type { PackageModel } from "./package";
+import { FOV } from "./poses";
 import type { PoseName, StandState } from "./types";
 
 export interface CalloutAnchor {
@@ -96,4 +98,16 @@ export function calloutAnchors(
       anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0] + sm[2] / 2, model.dieTop, sm[1] + sm[3] / 2] });
   }
   return anchors;
+}
+
+/** Anchors in front of the camera, in px from the host's top left. */
+export function onScreen(anchors: readonly CalloutAnchor[], view: View, width: number, height: number): CalloutInput[] {
+  const lens = { fov: FOV, aspect: width / height };
+  const inputs: CalloutInput[] = [];
+  for (const { id, title, rank, at } of anchors) {
+    const place = project(at, view, lens);
+    if (place.depth > 0)
+      inputs.push({ id, title, rank, x: ((place.x + 1) / 2) * width, y: ((1 - place.y) / 2) * height });
+  }
+  return inputs;
 }

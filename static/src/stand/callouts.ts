@@ -92,6 +92,8 @@ export class Callouts {
       position: "absolute",
       left: "0",
       top: "0",
+      boxSizing: "border-box",
+      textAlign: "center",
       whiteSpace: "nowrap",
       padding: "2px 8px",
       borderRadius: "4px",
@@ -131,10 +133,12 @@ export class Callouts {
     drawn.label.style.display = "";
     // Bold is the widest a label gets; measured so, it never outgrows its place.
     const weight = drawn.label.style.fontWeight;
+    drawn.label.style.width = "";
     drawn.label.style.fontWeight = "700";
     drawn.width = Math.ceil(drawn.label.offsetWidth);
     drawn.height = Math.ceil(drawn.label.offsetHeight);
     drawn.label.style.fontWeight = weight;
+    drawn.label.style.width = `${drawn.width}px`;
   }
 }
 

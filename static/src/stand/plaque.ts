@@ -25,13 +25,13 @@ import { FACES } from "./tile-atlas";
 import type { Tiles } from "./tiles";
 import type { Flow } from "./types";
 
-/** Side of the plaque in mm: the die's short side, so that it reads as belonging to it. */
-const SIDE = 26;
+/** Side of the plaque in mm: about the die's, so that it reads as belonging to it. */
+const SIDE = 30;
 const MARGIN = 1.2;
 /** Lean from upright, and where its lower edge floats, in mm above the tops and behind the die's middle. */
 const LEAN = 0.5;
-const ABOVE = 9;
-const BEHIND = -15;
+const ABOVE = 4;
+const BEHIND = -18;
 const MOST = 32 * 32;
 
 /** Tiles lie face up; on the plaque they face the reader. */
@@ -128,18 +128,22 @@ export class Plaque {
     const columns = flow?.schedule.blocks_n ?? 8;
     const pitch = SIDE / Math.max(rows, columns);
     const states = this.states.array as Float32Array;
+    // Among very many cells the one at work is drawn larger than its place, or it would be missed.
+    const stress = 1 + 0.03 * Math.max(0, Math.max(rows, columns) - 12);
+    const work = flow ? workAt(flow.schedule, flow.time) : 0;
+    const lit = flow ? computesAt(flow.schedule, flow.time) : [];
     let count = 0;
     for (let m = 0; m < rows; m++)
       for (let n = 0; n < columns; n++) {
         if (flow && !blockExists(flow.schedule, m, n)) continue;
-        this.matrix.makeScale(pitch, pitch, 1);
-        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, 0.02);
+        const working = lit.some((block) => block.m_block === m && block.n_block === n);
+        const size = working ? pitch * stress : pitch;
+        this.matrix.makeScale(size, size, 1);
+        const raised = working ? 0.06 : 0.02;
+        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
         this.cells.setMatrixAt(count, this.matrix);
         states[count * 2] = flow ? storedAt(flow.schedule, flow.time, m, n) : 0;
-        states[count * 2 + 1] = 0;
-        if (flow)
-          for (const block of computesAt(flow.schedule, flow.time))
-            if (block.m_block === m && block.n_block === n) states[count * 2 + 1] = workAt(flow.schedule, flow.time);
+        states[count * 2 + 1] = working ? work : 0;
         count++;
       }
     this.cells.count = count;
@@ -151,7 +155,7 @@ export class Plaque {
   mark(flow: Flow, tiles: Tiles): void {
     const { blocks_m, blocks_n } = flow.schedule;
     const pitch = SIDE / Math.max(blocks_m, blocks_n);
-    const size = Math.max(1.6, Math.min(2.6, pitch * 0.8));
+    const size = Math.max(2.2, Math.min(2.8, pitch * 0.8));
     this.group.updateMatrixWorld();
     const put = (tensor: "q" | "k", x: number, y: number) => {
       this.matrix.copy(FLAT_TO_UPRIGHT).scale(this.size.setScalar(size)).setPosition(x, y, 0.05);
@@ -199,16 +203,19 @@ function cellMaterial(uniforms: Record<string, IUniform>): ShaderMaterial {
       }
       void main() {
         float d = rounded(vAt, 0.42, 0.08);
-        float soft = fwidth(d) * 0.75 + 1e-4;
+        float pixel = min(fwidth(d), 0.18);
+        float soft = pixel * 0.75 + 1e-4;
         float inside = 1.0 - smoothstep(-soft, soft, d);
-        float rim = inside * smoothstep(-soft, soft, d + max(0.05, 1.1 * fwidth(d)));
+        float rim = inside * smoothstep(-soft, soft, d + max(0.05, 1.1 * pixel));
+        // Many small cells: their outlines step back, or they would fill the plaque.
+        float faint = mix(1.0, 0.35, smoothstep(0.05, 0.16, pixel));
         vec2 grid = fract(vAt * 4.0) - 0.5;
-        float dots = 1.0 - smoothstep(0.26, 0.34, length(grid));
+        float dots = mix(1.0 - smoothstep(0.26, 0.34, length(grid)), 0.3, smoothstep(0.03, 0.1, pixel));
         float s = step(0.5, vCell.x), p = step(1.5, vCell.x);
         vec3 fill = mix(mix(paper, data, 0.30 + 0.55 * dots), data, p);
         float alpha = inside * s;
         vec3 colour = mix(fill, mix(outline, data, s), rim);
-        alpha = max(alpha, rim);
+        alpha = max(alpha, rim * mix(faint, 1.0, s));
         float work = vCell.y;
         colour = mix(colour, mix(light, data, rim), work * inside);
         alpha = max(alpha, inside * work);

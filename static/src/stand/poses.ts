@@ -48,7 +48,7 @@ export const POSES: Record<PoseName, Pose> = {
   die: degrees(9, 50, "die"),
   stack: degrees(34, 20, "stack", 6),
   exploded: degrees(30, 15, "all", 4),
-  grid: degrees(8, 36, "grid"),
+  grid: degrees(8, 31, "grid", 5),
 };
 
 /** Vertical field of view: a long lens keeps edges nearly parallel, as in a catalogue photograph. */
@@ -68,7 +68,7 @@ const FOCUS_GROUPS: Record<Focus, readonly GroupName[]> = {
   interposer: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
   die: ["gpu_die"],
   stack: ["stacks_right"],
-  grid: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
+  grid: ["gpu_die", "stacks_left", "stacks_right"],
 };
 
 export function boundsAt(bounds: Bounds, groups: readonly GroupName[], explode: number): Box {

@@ -115,6 +115,8 @@ export interface Stand {
   set(patch: Partial<StandState>): void;
   readonly state: StandState;
   parts(): readonly Part[];
+  /** Where the middle of a part stands now, in millimetres of the model; null for an unknown part. */
+  partCentre(id: string): readonly [number, number, number] | null;
   /** Marks a part as picked (from a list, say) or clears the pick. */
   pick(id: string | null): void;
   /** Gives the camera back to the authored pose. */

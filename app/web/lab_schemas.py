@@ -56,7 +56,7 @@ class Holding(Answer):
 class LabPoint(Answer):
     """What the laboratory shows beside /api/traffic, for one shape."""
 
-    formulas: list[FormulaAnswer]
+    formulas: list[FormulaAnswer] = Field(description="where each count of this shape comes from")
     bands: dict[Model, Edges] = Field(description="edges of the HBM traffic, by way of computing")
     by_tensor_hbm: dict[Literal["fa1", "fa2"], list[TensorTraffic]] = Field(
         description="HBM line matrix by matrix, with an L2 cache that holds what is in use; "
@@ -65,7 +65,7 @@ class LabPoint(Answer):
     intensity: dict[Literal["standard", "fa2_lower", "fa2"], float] = Field(
         description="operations per byte: standard over HBM, FlashAttention 2 each byte once, and without the L2"
     )
-    gpus: dict[GpuId, GpuLimits]
+    gpus: dict[GpuId, GpuLimits] = Field(description="least times and fit, by GPU")
     holds: list[Holding] = Field(description="what one block holds, piece by piece")
 
 
@@ -78,7 +78,9 @@ class LabSweepAnswer(SweepAnswer):
 class BrokenCase(Answer):
     """One run of a wrong form on the seeded head."""
 
-    name: Literal["ordinary", "one_block", "large_scores"]
+    name: Literal["ordinary", "one_block", "large_scores"] = Field(
+        description="ordinary scores, a single block that holds the whole row, or scores beyond what exp can take"
+    )
     block_n: int = Field(description="rows of K and V handled at once")
     largest_score: float = Field(description="largest absolute score")
     row_errors: list[float | None] = Field(
@@ -96,9 +98,9 @@ class BrokenCase(Answer):
 class BrokenAnswer(Answer):
     """A form of the algorithm with one thing left out, beside the right result."""
 
-    kind: Literal["no_rescale", "no_running_max", "keep_s"]
+    kind: Literal["no_rescale", "no_running_max", "keep_s"] = Field(description="what is left out")
     seed: int = Field(description="seed of the random input")
     seqlen: int = Field(description="tokens")
-    head_dim: int
+    head_dim: int = Field(description="head dimension d, in elements")
     block_m: int = Field(description="rows of Q handled at once")
     cases: list[BrokenCase] = Field(description="where it fails, and where it slips through")

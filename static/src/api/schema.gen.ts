@@ -253,6 +253,7 @@ export interface components {
         BrokenAnswer: {
             /**
              * Kind
+             * @description what is left out
              * @enum {string}
              */
             kind: "no_rescale" | "no_running_max" | "keep_s";
@@ -266,7 +267,10 @@ export interface components {
              * @description tokens
              */
             seqlen: number;
-            /** Head Dim */
+            /**
+             * Head Dim
+             * @description head dimension d, in elements
+             */
             head_dim: number;
             /**
              * Block M
@@ -286,6 +290,7 @@ export interface components {
         BrokenCase: {
             /**
              * Name
+             * @description ordinary scores, a single block that holds the whole row, or scores beyond what exp can take
              * @enum {string}
              */
             name: "ordinary" | "one_block" | "large_scores";
@@ -694,7 +699,10 @@ export interface components {
          * @description What the laboratory shows beside /api/traffic, for one shape.
          */
         LabPoint: {
-            /** Formulas */
+            /**
+             * Formulas
+             * @description where each count of this shape comes from
+             */
             formulas: components["schemas"]["FormulaAnswer"][];
             /**
              * Bands
@@ -717,7 +725,10 @@ export interface components {
             intensity: {
                 [key: string]: number;
             };
-            /** Gpus */
+            /**
+             * Gpus
+             * @description least times and fit, by GPU
+             */
             gpus: {
                 [key: string]: components["schemas"]["GpuLimits"];
             };

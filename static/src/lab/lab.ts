@@ -35,6 +35,7 @@ export class Lab {
   readonly grid: BlockGrid;
   private readonly body = byId("lab-body");
   private readonly noted = byId("lab-note");
+  private readonly waiting = byId("lab-wait");
   private readonly said = byId("lab-say");
   private readonly answers: Answers;
   private readonly rooms = rooms(this.body);
@@ -119,7 +120,10 @@ export class Lab {
     const { signal } = this.asking;
     this.wanted = wanted;
     this.body.setAttribute("aria-busy", "true");
-    const slow = window.setTimeout(() => this.note("Waiting for the server …", this.stale()), SLOW_MS);
+    const slow = window.setTimeout(
+      () => this.waiting.replaceChildren("Waiting for the server …", this.stale()),
+      SLOW_MS,
+    );
     try {
       await this.answers.get(setting, lengths, signal);
       if (!signal.aborted) this.refresh();
@@ -127,6 +131,7 @@ export class Lab {
       if (!signal.aborted) this.failed(error);
     } finally {
       clearTimeout(slow);
+      if (!signal.aborted) this.waiting.replaceChildren();
     }
   }
 
@@ -185,7 +190,8 @@ export class Lab {
   private answered(): void {
     delete this.body.dataset.stale;
     this.body.setAttribute("aria-busy", "false");
-    if (this.noted.querySelector("button") || this.noted.textContent?.startsWith("Waiting")) this.note();
+    this.waiting.replaceChildren();
+    if (this.noted.querySelector("button")) this.note();
   }
 
   /** Once the lever rests: what nobody reads while it moves. */

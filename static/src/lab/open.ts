@@ -8,7 +8,8 @@ import type { Store } from "../state/store";
 import type { Choices, ExhibitState } from "../state/types";
 import { byId } from "../ui/dom";
 
-const NEAR = "150% 0px";
+/** The chapter the laboratory is in comes within this share of the window. */
+const NEAR = "100% 0px";
 
 export interface LabDoor {
   /** The moment of the tiles, for the laboratory's own grid. */
@@ -44,7 +45,11 @@ export function openLab(
     }
   }
 
-  new IntersectionObserver(([entry]) => entry?.isIntersecting && void open(), { rootMargin: NEAR }).observe(host);
+  // A link to the laboratory is followed here: the page writes the chapter being read into the address as it starts.
+  if (location.hash === "#lab") host.scrollIntoView({ behavior: "instant" });
+  new IntersectionObserver(([entry]) => entry?.isIntersecting && void open(), { rootMargin: NEAR }).observe(
+    host.closest("section") ?? host,
+  );
   new IntersectionObserver(([entry]) => entry && entered(entry.isIntersecting)).observe(host);
   return {
     flow(now, answer) {

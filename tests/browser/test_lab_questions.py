@@ -12,7 +12,7 @@ from tests.browser.lab_page import open_lab, wait_for_answer
 
 
 def factors(page: Page) -> list[float]:
-    cells = page.locator(".question td[data-factor]")
+    cells = page.locator(".lab-question td[data-factor]")
     return [float(text) for text in cells.evaluate_all("(cells) => cells.map((cell) => cell.dataset.factor)")]
 
 
@@ -68,13 +68,13 @@ def test_widening_the_head_is_answered_after_the_guess(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("link", name="Double d").click()
     page.locator("#guess").wait_for()
-    assert "3.94 times" in (page.locator(".question").text_content() or "")
+    assert "3.94 times" in (page.locator(".lab-question").text_content() or "")
     guess(page, "4")
     wait_for_answer(visit, 4096)
     at = {d: visit.api("/api/traffic", seqlen=4096, head_dim=d) for d in (64, 128, 256)}
     answer = float(page.locator(".gap").get_attribute("data-answer") or 0)
     assert answer == at[128]["standard_over"]["fa2"]
-    text = " ".join((page.locator(".question").text_content() or "").split())
+    text = " ".join((page.locator(".lab-question").text_content() or "").split())
     for figure in ("× 3.94", "× 2.00", "101.7", "69.21", "× 65.0", "× 33.0", "× 1.03"):
         assert figure in text, figure
     assert page.locator("#head_dim").input_value() == "128"
@@ -131,7 +131,7 @@ def test_two_settings_stand_side_by_side(visit: Visit) -> None:
     )
     assert page.locator("#causal").input_value() == "0"
     page.get_by_role("button", name="Forget the kept one").click()
-    assert page.locator("#lab-compare").is_hidden()
+    page.locator("#lab-compare").wait_for(state="hidden")
 
 
 def test_the_call_as_python_runs_and_prints_the_counts(visit: Visit) -> None:

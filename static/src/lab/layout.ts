@@ -33,7 +33,7 @@ export function rooms(host: HTMLElement): Rooms {
   const made: Rooms = {
     shown: make("p", { class: "lab-shown", id: "lab-shown" }),
     readouts: room("readouts", { id: "readouts" }),
-    question: room("question"),
+    question: room("lab-question"),
     panel: room("figure"),
     panelNote: make("p", { class: "figure-note", id: "lab-measured" }),
     panelTable: make("details", {}, make("summary", {}, "The curves as a table")),

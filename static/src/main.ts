@@ -35,7 +35,6 @@ declare global {
   }
 }
 
-document.documentElement.classList.add("scripted");
 const bootText = document.getElementById("boot")?.textContent;
 if (bootText) start(JSON.parse(bootText) as Boot);
 else document.documentElement.dataset.theme = decode(location.search, emptyChoices()).state.theme;
@@ -152,6 +151,8 @@ function start(boot: Boot): void {
       listParts(stand, closePart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState(director.chapter));
+      await stand.settled();
+      performance.mark("first-frame");
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
       document.documentElement.classList.add("no-stand");

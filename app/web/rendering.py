@@ -27,8 +27,7 @@ def environment(templates: Path, registry: Registry, glossary: Mapping[str, Term
     def fact(key: str, digits: int | None = None) -> Markup:
         entry = registry.facts[key]
         return Markup(
-            '<a class="chip chip-{kind}" href="/numbers#{id}" data-fact="{id}">{shown}'
-            '<span class="mark" title="{label}"><span class="visually-hidden"> ({label})</span></span></a>'
+            '<a class="chip {kind}" href="/numbers#{id}">{shown}<i> ({label})</i></a>'
         ).format(kind=entry.kind, id=entry.id, shown=entry.shown(digits), label=entry.label)
 
     def term(key: str, text: str | None = None) -> Markup:

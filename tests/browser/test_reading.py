@@ -30,7 +30,7 @@ def test_a_word_lights_its_part_and_a_part_marks_its_words(visit: Visit) -> None
 
 def test_a_chip_opens_its_figure_and_escape_gives_the_focus_back(visit: Visit) -> None:
     page = visit.go("/?tier=low", stand=False)
-    chip = page.locator("#chapter-3 .chip[data-fact=h100-ridge]").first
+    chip = page.locator('#chapter-3 .chip[href="/numbers#h100-ridge"]').first
     chip.focus()
     page.keyboard.press("Enter")
     note = page.locator(".note:popover-open")

@@ -2,6 +2,7 @@
  * Present mode, first form: one step at a time beside the stand, nothing scrolls, nothing needs hover. Each slide is the
  * opening of a chapter, one of its steps, or the thing to touch, which is moved here and put back afterwards.
  */
+import "../../styles/presenter.css";
 import type { Director } from "../chapters/director";
 import type { Store } from "../state/store";
 import type { ExhibitState, ThemeName } from "../state/types";

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Query
 from pydantic import BaseModel
 
 from app import __version__
 from app.facts.registry import Registry
-from app.theory import exactness, online_softmax, schedule, tiling
+from app.theory import exactness, online_softmax, roofline, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
 from app.web import lab_api, problems
 from app.web.counting import traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ExactnessQuery, ScheduleQuery, SoftmaxQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TrafficQuery
 from app.web.schemas import (
     ExactnessAnswer,
     FactAnswer,
@@ -26,6 +26,8 @@ from app.web.schemas import (
     GpusAnswer,
     HealthAnswer,
     LineSum,
+    RooflineAnswer,
+    RoofPoint,
     ScheduleAnswer,
     ScheduleCompute,
     SoftmaxAnswer,
@@ -33,6 +35,9 @@ from app.web.schemas import (
 )
 
 LINES = ("hbm", "l2_to_sm")
+MOST_INTENSITIES = 16
+# Stops of the roof when none are asked for: eight an octave from 1/4 to 4,096 FLOP/byte.
+ROOF_STOPS = tuple(2 ** (step / 8) for step in range(-16, 97))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,10 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     @routes.get("/api/exactness", tags=["algorithms"], summary="Standard, tiled and float64 on the same random input")
     async def get_exactness(query: Annotated[ExactnessQuery, Query()]) -> ExactnessAnswer:
         return ExactnessAnswer.model_validate(exactness.exactness(**query.model_dump()))
+
+    @routes.get("/api/roofline", tags=["counts"], summary="The roof of one GPU: most FLOP/s at each intensity")
+    async def get_roofline(query: Annotated[RooflineQuery, Query()]) -> RooflineAnswer:
+        return roofline_answer(query)
 
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:
@@ -138,6 +147,34 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
             "direct_output": trace.direct_output,
             "difference": trace.difference,
         }
+    )
+
+
+def roofline_answer(query: RooflineQuery) -> RooflineAnswer:
+    """The roof of one GPU.
+
+    Raises:
+        BadParameterError: the intensities are not 1 to 16 positive finite numbers.
+    """
+    gpu = GPUS[query.gpu]
+    asked = query.intensities
+    stops = list(ROOF_STOPS) if asked is None else _numbers("intensities", asked)
+    if asked is not None and (len(stops) > MOST_INTENSITIES or min(stops) <= 0):
+        raise BadParameterError("intensities", "not 1 to 16 positive numbers", "positive numbers", asked)
+    points = []
+    for intensity in stops:
+        rate = roofline.attainable(intensity, gpu)
+        bound: Literal["compute", "memory"] = "compute" if intensity >= gpu.ridge_point else "memory"
+        points.append(
+            RoofPoint(intensity=intensity, flops_per_s=rate, share_of_peak=rate / gpu.flops_per_s, bound=bound)
+        )
+    return RooflineAnswer(
+        gpu=query.gpu,
+        name=gpu.name,
+        hbm_bytes_per_s=gpu.hbm_bytes_per_s,
+        flops_per_s=gpu.flops_per_s,
+        ridge_point=gpu.ridge_point,
+        points=points,
     )
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.content.chapters import Chapter
+from app.content.glossary import Term
 from app.facts.registry import Disagreement, Fact, Source
 from app.theory.gpus import Gpu
+from app.web.touch_tables import TouchTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class ExhibitContext:
     sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
     disagreements: tuple[Disagreement, ...]
     counts: tuple[CountRow, ...]
+    touches: TouchTables
+    glossary: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
-from app.content.chapters import Chapter
+from app.content import glossary
+from app.content.chapters import Chapter, StandScene
 from app.facts.registry import Fact, Registry, Source
 from app.theory import traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
+from app.web import touch_tables
 from app.web.assets import Assets
 from app.web.contexts import CountRow, ErrorContext, ExhibitContext, LabChoices, NumbersContext, PageContext, Preset
 from app.web.rendering import environment
@@ -72,7 +74,7 @@ class Site:
     """All pages, rendered from the templates, the ledger and the chapters."""
 
     def __init__(self, templates: Path, assets: Assets, registry: Registry, chapters: tuple[Chapter, ...]) -> None:
-        self.jinja = environment(templates, registry)
+        self.jinja = environment(templates, registry, glossary.load())
         self.assets = assets
         sources = _with_facts(registry)
         self.exhibit = self._store(
@@ -84,6 +86,8 @@ class Site:
                 sources=sources,
                 disagreements=registry.disagreements,
                 counts=_counts(),
+                touches=touch_tables.build(registry),
+                glossary=tuple(glossary.load().values()),
             ),
         )
         self.numbers = self._store(
@@ -163,7 +167,9 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
                 "number": chapter.number,
                 "slug": chapter.slug,
                 "title": chapter.title,
-                "stand": {item.name: getattr(chapter.stand, item.name) for item in fields(chapter.stand)},
+                "fold_open_for": chapter.fold_open_for,
+                "stand": _scene(chapter.stand),
+                "steps": [{"id": step.id, "stand": _scene(step.stand)} for step in chapter.steps],
             }
             for chapter in chapters
         ],
@@ -174,3 +180,7 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
         "batches": list(CHOICES.batches),
         "gpus": [gpu.id for gpu in CHOICES.gpus],
     }
+
+
+def _scene(scene: StandScene) -> dict[str, Any]:
+    return {item.name: getattr(scene, item.name) for item in fields(scene)}

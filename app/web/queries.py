@@ -135,3 +135,14 @@ class ExactnessQuery(Query):
     block_n: int = Field(64, ge=1, le=512, description="rows of K and V handled at once")
     causal: bool = Field(False, description="causal mask")
     outliers: bool = Field(False, description="one entry in a thousand drawn from N(0, 100) instead of N(0, 1)")
+
+
+class RooflineQuery(Query):
+    """The roof of one GPU, read off at some intensities."""
+
+    gpu: GpuId = Field("h100_sxm5", description="GPU whose rates are used")
+    intensities: str | None = Field(
+        None,
+        description="1 to 16 positive numbers, comma-separated, FLOP per byte; left out: eight stops an octave",
+        examples=["1.25,62.06,2048"],
+    )

@@ -185,6 +185,26 @@ class ScheduleAnswer(Answer):
     computes: list[ScheduleCompute]
 
 
+class RoofPoint(Answer):
+    """One point of a roof."""
+
+    intensity: float = Field(description="operations per byte of HBM traffic, FLOP/byte")
+    flops_per_s: float = Field(description="most a program of this intensity can reach, operations per second")
+    share_of_peak: float = Field(description="the same as a share of the dense 16-bit peak, 0 to 1")
+    bound: Literal["compute", "memory"] = Field(description="which of the two binds")
+
+
+class RooflineAnswer(Answer):
+    """The roof of one GPU for 16-bit matrix arithmetic."""
+
+    gpu: GpuId = Field(description="GPU whose roof it is")
+    name: str
+    hbm_bytes_per_s: int = Field(description="HBM bandwidth, bytes per second")
+    flops_per_s: int = Field(description="dense 16-bit peak, operations per second")
+    ridge_point: float = Field(description="where the slope meets the roof, FLOP/byte")
+    points: list[RoofPoint] = Field(description="one point per intensity asked for, or per stop, in their order")
+
+
 class RoundingError(Answer):
     """Distance from the float64 result over all entries of O."""
 

@@ -1,9 +1,10 @@
 /* Reads the page's boot data and wires the modules: address ↔ store, chapters → stand, laboratory, tiles. */
 import "../styles/index.css";
 import modelUrl from "../../models/h100_sxm5.glb?url";
-import { type ChapterScene, Director } from "./chapters/director";
+import type { ChapterScene } from "./chapters/places";
 import { FlowPanel } from "./flow/panel";
 import { openLab } from "./lab/open";
+import { Reading } from "./reading";
 import { showLevers, wireControls } from "./stage/controls";
 import { listParts, showPart } from "./stage/part-card";
 import type { Flow, Stand, StandState } from "./stand/types";
@@ -65,15 +66,19 @@ function start(boot: Boot): void {
     stand?.set({ flow });
     lab.flow(now, answer);
   });
-  const director = new Director(boot.chapters, (chapter) => {
-    applyScene(chapter);
-    const hash = chapter.number === 1 && !location.hash ? "" : `#chapter-${chapter.number}`;
-    history.replaceState(null, "", location.pathname + encode(store.get()) + hash);
+  const reading = new Reading({
+    chapters: boot.chapters,
+    store,
+    choices,
+    flow: panel,
+    entered: applyScene,
+    changed: () => stand?.set(standState()),
+    pick: pickPart,
   });
-  function standState(chapter: ChapterScene): StandState {
+  function standState(): StandState {
     const now = store.get();
-    const scene = chapter.stand;
-    return {
+    const scene = reading.scene;
+    return reading.over({
       pose: scene.pose,
       explode: now.explode ?? scene.explode,
       lit: scene.lit,
@@ -81,21 +86,29 @@ function start(boot: Boot): void {
       grid: scene.grid,
       flow,
       theme: now.theme,
-    };
+    });
   }
 
-  function applyScene(chapter: ChapterScene): void {
-    const { flow: algorithm } = chapter.stand;
-    const inLab = chapter.slug === "laboratory";
+  function applyScene(): void {
+    const { flow: algorithm, moment, explode } = reading.scene;
+    const inLab = reading.atLastChapter;
     panel.pause();
     panel.setScene({
       algorithm: algorithm || "none",
       blocksM: inLab ? MOST_BLOCKS : 8,
       blocksN: inLab ? MOST_BLOCKS : 8,
       whole: inLab,
+      moment,
     });
-    stand?.set(standState(chapter));
-    showLevers(standState(chapter).explode);
+    stand?.set(standState());
+    showLevers(store.get().explode ?? explode);
+  }
+
+  function pickPart(id: string | null): void {
+    stand?.pick(id);
+    const part = stand?.parts().find((item) => item.id === id) ?? null;
+    void showPart(part, true, closePart);
+    reading.picked(part?.id ?? null);
   }
 
   const settled = atRest(REST_MS, () => {
@@ -110,19 +123,19 @@ function start(boot: Boot): void {
       document.documentElement.classList.add("lever-moving");
       return;
     }
-    stand?.set(standState(director.chapter));
-    showLevers(now.explode ?? director.chapter.stand.explode);
+    stand?.set(standState());
+    showLevers(now.explode ?? reading.scene.explode);
   });
 
   wireControls(store);
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
-  director.start();
-  void openStand();
+  reading.start();
+  // Until the first picture stands, everything else waits its turn on the line.
+  void openStand().finally(() => reading.open());
 
   function closePart(): void {
-    stand?.pick(null);
-    void showPart(null, true, closePart);
+    pickPart(null);
   }
 
   async function openStand(): Promise<void> {
@@ -135,8 +148,8 @@ function start(boot: Boot): void {
         reducedMotion,
         frozen: store.get().t !== null,
         seed: 1,
-        state: standState(director.chapter),
-        onPick: (part) => void showPart(part, true, closePart),
+        state: standState(),
+        onPick: (part) => pickPart(part?.id ?? null),
         onHover: (part) => void showPart(part, false, closePart),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
@@ -148,9 +161,9 @@ function start(boot: Boot): void {
       });
       note.hidden = true;
       window.exhibitStand = stand;
-      listParts(stand, closePart);
+      listParts(stand, pickPart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
-      stand.set(standState(director.chapter));
+      stand.set(standState());
       await stand.settled();
       performance.mark("first-frame");
     } catch (error) {

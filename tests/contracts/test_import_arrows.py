@@ -35,9 +35,15 @@ TYPESCRIPT: dict[str, set[str]] = {
     "flow": {"stand", "figures", "api", "state", "ui"},
     "stage": {"stand", "api", "state", "ui"},
     "chapters": {"stand", "figures", "state", "math", "api", "ui"},
+    "touches": {"figures", "api", "state", "ui", "flow"},
+    "presenter": {"chapters", "state", "ui"},
     "lab": {"stand", "figures", "ui", "api", "state"},
 }
-OUTSIDE = {"stand": {"three"}}
+OUTSIDE = {
+    "stand": {"three"},
+    "figures": {"d3-scale", "d3-shape"},
+    "touches": {"d3-scale", "d3-shape"},
+}
 
 
 def python_files() -> list[Path]:

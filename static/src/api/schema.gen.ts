@@ -123,6 +123,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/roofline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The roof of one GPU: most FLOP/s at each intensity */
+        get: operations["get_roofline_api_roofline_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gpus": {
         parameters: {
             query?: never;
@@ -910,6 +927,67 @@ export interface components {
             errors?: components["schemas"]["ParameterProblem"][];
         };
         /**
+         * RoofPoint
+         * @description One point of a roof.
+         */
+        RoofPoint: {
+            /**
+             * Intensity
+             * @description operations per byte of HBM traffic, FLOP/byte
+             */
+            intensity: number;
+            /**
+             * Flops Per S
+             * @description most a program of this intensity can reach, operations per second
+             */
+            flops_per_s: number;
+            /**
+             * Share Of Peak
+             * @description the same as a share of the dense 16-bit peak, 0 to 1
+             */
+            share_of_peak: number;
+            /**
+             * Bound
+             * @description which of the two binds
+             * @enum {string}
+             */
+            bound: "compute" | "memory";
+        };
+        /**
+         * RooflineAnswer
+         * @description The roof of one GPU for 16-bit matrix arithmetic.
+         */
+        RooflineAnswer: {
+            /**
+             * Gpu
+             * @description GPU whose roof it is
+             * @enum {string}
+             */
+            gpu: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+            /** Name */
+            name: string;
+            /**
+             * Hbm Bytes Per S
+             * @description HBM bandwidth, bytes per second
+             */
+            hbm_bytes_per_s: number;
+            /**
+             * Flops Per S
+             * @description dense 16-bit peak, operations per second
+             */
+            flops_per_s: number;
+            /**
+             * Ridge Point
+             * @description where the slope meets the roof, FLOP/byte
+             */
+            ridge_point: number;
+            /**
+             * Points
+             * @description one point per intensity asked for, or per stop, in their order
+             */
+            points: components["schemas"]["RoofPoint"][];
+        };
+        /**
          * RooflineTime
          * @description Least time by the roofline: the slower of arithmetic and memory.
          */
@@ -1399,6 +1477,8 @@ export type LineSum = components['schemas']['LineSum'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
+export type RoofPoint = components['schemas']['RoofPoint'];
+export type RooflineAnswer = components['schemas']['RooflineAnswer'];
 export type RooflineTime = components['schemas']['RooflineTime'];
 export type RoundingError = components['schemas']['RoundingError'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];
@@ -2204,6 +2284,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExactnessAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_roofline_api_roofline_get: {
+        parameters: {
+            query?: {
+                /** @description GPU whose rates are used */
+                gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description 1 to 16 positive numbers, comma-separated, FLOP per byte; left out: eight stops an octave */
+                intensities?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RooflineAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

@@ -1,4 +1,5 @@
 /* A drawing whose units are the page's pixels: it is laid out again when the room for it changes, so text keeps its size. */
+import "../../styles/figures.css";
 import { makeSvg } from "../ui/dom";
 
 export abstract class Sized {

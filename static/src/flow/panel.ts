@@ -10,6 +10,7 @@ import type { Store } from "../state/store";
 import type { Algorithm, ExhibitState } from "../state/types";
 import { byId } from "../ui/dom";
 import { decimalBytes, whole } from "../ui/format";
+import type { FlowControl, FlowMoment } from "./control";
 import { Player, type PlayerView, STEPS_PER_SECOND } from "./player";
 
 export interface Scene {
@@ -17,6 +18,8 @@ export interface Scene {
   algorithm: Algorithm;
   blocksM: number;
   blocksN: number;
+  /** Share of the schedule to stand at, where the place in the story asks for one. */
+  moment?: number | null;
   /** The laboratory's whole setting goes along: its own blocks (blocksM and blocksN are then the most drawn), pass and heads. */
   whole?: boolean;
 }
@@ -29,12 +32,13 @@ const NOTES: Record<Schedule["algorithm"], string> = {
   fa2: "Each score block lives and dies on its SM; only O goes back.",
 };
 
-export class FlowPanel {
+export class FlowPanel implements FlowControl {
   private readonly player: Player;
   private answer: ScheduleAnswer | null = null;
   private asking: AbortController | null = null;
   private scene: Scene = { algorithm: "none", blocksM: 8, blocksN: 8 };
   private asked = "";
+  private readonly listeners = new Set<(moment: FlowMoment) => void>();
 
   constructor(
     private readonly store: Store<ExhibitState>,
@@ -44,23 +48,53 @@ export class FlowPanel {
     byId("play").addEventListener("click", () => (this.player.view.playing ? this.player.pause() : this.player.play()));
     byId("step-back").addEventListener("click", () => this.player.step(-1));
     byId("step-forward").addEventListener("click", () => this.player.step(1));
-    byId<HTMLInputElement>("scrub").addEventListener("input", (event) => {
-      this.player.pause();
-      this.player.seek(Number((event.target as HTMLInputElement).value));
-    });
+    byId<HTMLInputElement>("scrub").addEventListener("input", (event) =>
+      this.seek(Number((event.target as HTMLInputElement).value)),
+    );
     for (const input of document.querySelectorAll<HTMLInputElement>('input[name="algorithm"]'))
-      input.addEventListener("change", () => this.store.set({ algorithm: input.value as Algorithm, moment: null }));
+      input.addEventListener("change", () => this.choose(input.value as Algorithm));
     this.draw(this.player.view);
   }
 
   /** The chapter's wish; the reader's own choice, where there is one, goes before it. */
   setScene(scene: Scene): void {
     this.scene = scene;
+    const { answer } = this;
     void this.refresh();
+    // Another step of the same schedule: only the moment changes.
+    if (this.answer === answer && answer && typeof scene.moment === "number" && this.store.get().t === null)
+      this.player.seek(Math.round(scene.moment * answer.num_steps));
+  }
+
+  get moment(): FlowMoment {
+    return { answer: this.answer, ...this.player.view };
+  }
+
+  subscribe(listener: (moment: FlowMoment) => void): () => void {
+    this.listeners.add(listener);
+    listener(this.moment);
+    return () => this.listeners.delete(listener);
+  }
+
+  choose(algorithm: Algorithm): void {
+    this.store.set({ algorithm, moment: null });
+  }
+
+  play(): void {
+    this.player.play();
   }
 
   pause(): void {
     this.player.pause();
+  }
+
+  step(direction: 1 | -1): void {
+    this.player.step(direction);
+  }
+
+  seek(time: number): void {
+    this.player.pause();
+    this.player.seek(time);
   }
 
   async refresh(): Promise<void> {
@@ -92,7 +126,7 @@ export class FlowPanel {
       const before = this.player.view;
       const kept =
         this.answer?.algorithm === answer.algorithm && before.length > 0 ? before.time / before.length : null;
-      this.take(answer, t ?? moment ?? kept ?? TELLING_MOMENT);
+      this.take(answer, t ?? moment ?? this.scene.moment ?? kept ?? TELLING_MOMENT);
     } catch (error) {
       if (signal.aborted) return;
       this.asked = "";
@@ -121,6 +155,7 @@ export class FlowPanel {
   }
 
   private draw(view: PlayerView): void {
+    for (const listener of this.listeners) listener(this.moment);
     const answer = this.answer;
     const fixed = this.store.get().t !== null;
     const play = byId<HTMLButtonElement>("play");

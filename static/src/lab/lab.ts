@@ -2,6 +2,7 @@
  * The laboratory. Moving the lever asks nothing: one sweep per setting holds every stop. What is shown is drawn once a
  * frame at most. When the server is slow or gone, the last answer stays and says whose it is.
  */
+import "../../styles/lab-body.css";
 import { ApiError } from "../api/client";
 import type { LabSweepAnswer } from "../api/schema.gen";
 import { BlockGrid } from "../figures/block-grid";

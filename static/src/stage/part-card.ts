@@ -25,18 +25,17 @@ export async function showPart(part: Part | null, picked: boolean, close: () => 
   for (const id of part.facts) {
     const fact = await getFact(id).catch(() => null);
     if (!fact || card.dataset.part !== part.id) continue;
-    const link = make("a", { class: `chip chip-${fact.kind}`, href: `/numbers#${id}` }, fact.text);
+    const link = make("a", { class: `chip ${fact.kind}`, href: `/numbers#${id}` }, fact.text);
     card.append(make("span", { class: "part-fact" }, `${fact.claim}: `, link));
   }
 }
 
-export function listParts(stand: Stand, close: () => void): void {
+/** The list of parts; `pick` marks the part everywhere and shows its card, or clears both with null. */
+export function listParts(stand: Stand, pick: (part: string | null) => void): void {
   const items = stand.parts().map((part) => {
     const button = make("button", { type: "button", "data-part": part.id, "aria-pressed": "false" }, part.title);
     button.addEventListener("click", () => {
-      const picked = button.getAttribute("aria-pressed") === "true" ? null : part;
-      stand.pick(picked?.id ?? null);
-      void showPart(picked, true, close);
+      pick(button.getAttribute("aria-pressed") === "true" ? null : part.id);
       byId<HTMLDetailsElement>("parts-menu").open = false;
     });
     return make("li", {}, button);

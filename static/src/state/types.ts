@@ -3,6 +3,8 @@
 export type Gpu = "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
 export type Algorithm = "standard" | "fa2" | "none";
 export type ThemeName = "gallery" | "dark" | "projector";
+/** Who reads: new to GPUs, knows GPUs, writes kernels. */
+export type Level = "new" | "know" | "write";
 export type TierName = "high" | "medium" | "low" | "auto";
 
 export type Direction = "forward" | "backward";
@@ -48,6 +50,9 @@ export interface ExhibitState extends Setting {
   moment: number | null;
   labels: boolean;
   theme: ThemeName;
+  level: Level;
+  /** Present mode: one step at a time, no scrolling. */
+  present: boolean;
   tier: TierName;
   /** A fixed clock, 0 … 1: nothing moves by itself, for pictures and lessons. */
   t: number | null;
@@ -85,6 +90,8 @@ export const DEFAULTS: Readonly<ExhibitState> = {
   moment: null,
   labels: true,
   theme: "gallery",
+  level: "new",
+  present: false,
   tier: "auto",
   t: null,
 };

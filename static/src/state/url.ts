@@ -9,6 +9,7 @@ export interface Decoded {
 }
 
 const THEMES = ["gallery", "dark", "projector"] as const;
+const LEVELS = ["new", "know", "write"] as const;
 const TIERS = ["high", "medium", "low", "auto"] as const;
 const ALGORITHMS = ["standard", "fa2", "none"] as const;
 
@@ -25,6 +26,8 @@ export function decode(search: string, choices: Choices): Decoded {
     moment: share("moment"),
     labels: flag("labels", DEFAULTS.labels),
     theme: oneOf("theme", DEFAULTS.theme, THEMES),
+    level: oneOf("level", DEFAULTS.level, LEVELS),
+    present: flag("present", DEFAULTS.present),
     tier: oneOf("tier", DEFAULTS.tier, TIERS),
     t: share("t"),
   };
@@ -39,6 +42,8 @@ const NAMES: { readonly [K in Plain]: string } = {
   moment: "moment",
   labels: "labels",
   theme: "theme",
+  level: "level",
+  present: "present",
   tier: "tier",
   t: "t",
 };

@@ -65,6 +65,8 @@ function anyState(draw: () => number): ExhibitState {
     moment: share(),
     labels: draw() < 0.5,
     theme: pick(["gallery", "dark", "projector"] as const, draw),
+    level: pick(["new", "know", "write"] as const, draw),
+    present: pick([true, false], draw),
     tier: pick(["high", "medium", "low", "auto"] as const, draw),
     t: share(),
   };

@@ -1,0 +1,83 @@
+/*
+ * The small note that opens beside a chip or a term: what a figure is worth and where it stands, or what a word means.
+ * Loaded at the first activation; without a script the same links lead to the page of numbers and to the glossary.
+ */
+import { ApiError, getFact } from "../api/client";
+import type { FactAnswer } from "../api/schema.gen";
+import { make } from "../ui/dom";
+
+const GAP = 8;
+let note: HTMLElement | null = null;
+let opened = 0;
+
+/** Opens the note that belongs to a chip or term. */
+export async function openNote(link: HTMLAnchorElement): Promise<void> {
+  const mine = ++opened;
+  const content = link.matches(".term") ? meaning(link.dataset.term ?? "") : await figure(factOf(link));
+  if (mine !== opened) return;
+  const box = element();
+  box.setAttribute("aria-label", link.textContent?.trim() ?? "Note");
+  box.replaceChildren(...content);
+  box.showPopover();
+  place(box, link);
+  box.focus({ preventScroll: true });
+}
+
+export function factOf(link: HTMLAnchorElement): string {
+  return link.dataset.fact ?? decodeURIComponent(link.hash.slice(1));
+}
+
+function element(): HTMLElement {
+  if (!note) {
+    note = make("div", { class: "note", popover: "auto", role: "dialog", tabindex: "-1" });
+    document.body.append(note);
+    // It stands beside its word; when the page moves on, it goes.
+    addEventListener("scroll", () => note?.matches(":popover-open") && note.hidePopover(), { passive: true });
+  }
+  if (note.matches(":popover-open")) note.hidePopover();
+  return note;
+}
+
+function meaning(id: string): Node[] {
+  const name = document.getElementById(`term-${id}`);
+  const text = name?.nextElementSibling?.textContent ?? "";
+  return [make("p", { class: "note-head" }, name?.textContent ?? id), make("p", {}, text)];
+}
+
+async function figure(id: string): Promise<Node[]> {
+  try {
+    return describe(await getFact(id));
+  } catch (error) {
+    const reason = error instanceof ApiError ? error.message : "The figure could not be loaded.";
+    return [make("p", {}, reason), more(id)];
+  }
+}
+
+/** The lines of a figure's note; those without content are left out. */
+export function describe(fact: FactAnswer): Node[] {
+  const rows: [string, string | null | undefined][] = [
+    ["Holds for", fact.conditions],
+    ["Formula", fact.formula],
+    ["Source", `${fact.source.title}, ${fact.source.authors}, ${fact.source.year}`],
+    ["Place", fact.locator],
+    ["Mark", fact.label],
+    ["Note", fact.note],
+  ];
+  const list = make("dl", {});
+  for (const [name, text] of rows) if (text) list.append(make("dt", {}, name), make("dd", {}, text));
+  return [make("p", { class: "note-head" }, fact.text), make("p", {}, fact.claim), list, more(fact.id)];
+}
+
+function more(id: string): Node {
+  return make("p", {}, make("a", { href: `/numbers#${id}` }, "In the list of all numbers"));
+}
+
+function place(box: HTMLElement, link: HTMLElement): void {
+  const at = link.getClientRects()[0] ?? link.getBoundingClientRect();
+  const { width, height } = box.getBoundingClientRect();
+  const left = Math.max(GAP, Math.min(at.left, innerWidth - width - GAP));
+  const below = at.bottom + GAP;
+  const top = below + height <= innerHeight ? below : Math.max(GAP, at.top - GAP - height);
+  box.style.left = `${left}px`;
+  box.style.top = `${top}px`;
+}

@@ -138,6 +138,15 @@ export function roofPoints({ counts, lab }: Point): RoofPoint[] {
   });
 }
 
+export function spokenRoofs(points: readonly RoofPoint[]): string {
+  if (!points.length) return "No roof for this precision: its peak is not in the hardware table.";
+  const said = points.map(
+    ({ name, intensity, flopsPerS }) =>
+      `${name}: ${digits(intensity, 3)} operations a byte, at most ${digits(flopsPerS / 1e12, 3)} TFLOP/s`,
+  );
+  return `The roofs of four GPUs, and under the chosen one ${said.join("; ")}.`;
+}
+
 /** The answer in one sentence, for those who listen. */
 export function spoken({ counts, lab }: Point): string {
   const { standard, fa2 } = counts.models;

@@ -56,7 +56,11 @@ export class BlockHolds extends Sized {
         );
       x += width;
     }
-    if (x > limit) drawn.push(makeSvg("rect", { x: limit, y: bar, width: x - limit, height: BAR, fill: "url(#over)" }));
+    // The hatching lies under the letters.
+    if (x > limit) {
+      const letters = drawn.filter((part) => part.classList.contains("bar-letter"));
+      drawn.push(makeSvg("rect", { x: limit, y: bar, width: x - limit, height: BAR, fill: "url(#over)" }), ...letters);
+    }
     const right = limit > this.width * 0.6;
     drawn.push(
       makeSvg("line", {

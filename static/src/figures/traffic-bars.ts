@@ -36,7 +36,7 @@ export const TENSORS: Readonly<Record<string, { letter: string; color: string; p
   dp: { letter: "dP", color: "var(--s)", pale: true },
   ds: { letter: "dS", color: "var(--s)" },
   dq: { letter: "dQ", color: "var(--q)", pale: true },
-  dq_acc: { letter: "dQ32", color: "var(--q)", pale: true },
+  dq_acc: { letter: "dQ", color: "var(--q)", pale: true },
   dk: { letter: "dK", color: "var(--k)", pale: true },
   dv: { letter: "dV", color: "var(--v)", pale: true },
   stats: { letter: "m, ℓ", color: "var(--stat)" },

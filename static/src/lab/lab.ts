@@ -3,6 +3,7 @@
  * frame at most. When the server is slow or gone, the last answer stays and says whose it is.
  */
 import "../../styles/lab-body.css";
+import "../../styles/lab-extras.css";
 import { ApiError } from "../api/client";
 import type { LabSweepAnswer } from "../api/schema.gen";
 import { BlockGrid } from "../figures/block-grid";

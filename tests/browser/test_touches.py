@@ -185,7 +185,7 @@ def test_the_readers_own_row(visit: Visit) -> None:
     assert host.locator("input[data-kind=score]").count() == 7
     host.get_by_role("button", name="Our row").click()
     assert first.input_value() == "0.5"
-    assert page.locator(".score").count() == 8
+    page.wait_for_function("() => document.querySelectorAll('.score').length === 8")
 
 
 def test_a_bar_can_be_dragged(visit: Visit) -> None:

@@ -76,7 +76,9 @@ def test_typescript(path: Path) -> None:
     folder = path.relative_to(SRC).parts[0]
     assert folder in TYPESCRIPT, f"{folder} is not in the table of arrows"
     for target in re.findall(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text()):
-        if target.startswith("."):
+        if target.endswith(".css"):
+            assert target.startswith("../../styles/"), f"{folder} must not import {target}"
+        elif target.startswith("."):
             other = (path.parent / target).resolve().relative_to(SRC).parts[0]
             assert other in TYPESCRIPT[folder] | {folder}, f"{folder} must not import {other}"
         else:

@@ -2,6 +2,7 @@
  * Present mode, first form: one step at a time beside the stand, nothing scrolls, nothing needs hover. Each slide is the
  * opening of a chapter, one of its steps, or the thing to touch, which is moved here and put back afterwards.
  */
+import "../../styles/presenter.css";
 import type { Director } from "../chapters/director";
 import type { Store } from "../state/store";
 import type { ExhibitState, ThemeName } from "../state/types";
@@ -11,6 +12,8 @@ import { commandOf, KEY_LIST, type Slide, slideAt, slidesOf } from "./slides";
 export interface PresenterOptions {
   store: Store<ExhibitState>;
   director: Director;
+  /** The page with every step in one sentence. */
+  cues: Document;
   /** Makes what a touch needs before it is shown. */
   prepare: (host: HTMLElement) => void;
 }
@@ -106,7 +109,7 @@ export class Presenter {
       this.words.replaceChildren(head, node);
       this.options.prepare(node);
     } else if (step) {
-      const cue = section.querySelector(`[data-cue="${chapter.steps[step - 1]?.id}"]`);
+      const cue = this.options.cues.querySelector(`[data-cue="${chapter.number}-${chapter.steps[step - 1]?.id}"]`);
       this.words.replaceChildren(head, make("p", { class: "slide-cue" }, ...copies(cue)));
     } else {
       const keyLine = make("p", { class: "key-line" }, ...copies(section.querySelector(".key-line")));
@@ -150,6 +153,12 @@ export function taken(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.matches("input, select, textarea, [contenteditable]")) return key !== "Escape";
   return (key === " " || key === "Enter") && target.closest("button, a, summary, [role=button]") !== null;
+}
+
+/** Fetches the page that holds the sentences of the steps. */
+export async function loadCues(): Promise<Document> {
+  const page = await fetch("/cues").then((answer) => answer.text());
+  return new DOMParser().parseFromString(page, "text/html");
 }
 
 function copies(source: Element | null): Node[] {

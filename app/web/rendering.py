@@ -28,8 +28,6 @@ def environment(templates: Path, registry: Registry, glossary: Mapping[str, Term
         entry = registry.facts[key]
         chip = '<a class="chip chip-{kind}" href="/numbers#{id}">{shown}<i> ({label})</i></a>'
         return Markup(chip).format(kind=entry.kind, id=entry.id, shown=entry.shown(digits), label=entry.label)
-            kind=entry.kind, id=entry.id, shown=entry.shown(digits), label=entry.label
-        )
 
     def term(key: str, text: str | None = None) -> Markup:
         entry = glossary[key]

@@ -14,10 +14,10 @@ from app.facts.registry import Registry
 from app.theory import exactness, online_softmax, roofline, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
-from app.web import problems
-from app.web.counting import sweep_answer, traffic_answer
+from app.web import lab_api, problems
+from app.web.counting import traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TrafficQuery
 from app.web.schemas import (
     ExactnessAnswer,
     FactAnswer,
@@ -31,7 +31,6 @@ from app.web.schemas import (
     ScheduleAnswer,
     ScheduleCompute,
     SoftmaxAnswer,
-    SweepAnswer,
     TrafficAnswer,
 )
 
@@ -62,9 +61,7 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     async def get_traffic(query: Annotated[TrafficQuery, Query()]) -> TrafficAnswer:
         return traffic_answer(query)
 
-    @routes.get("/api/traffic/sweep", tags=["counts"], summary="The same at every stop of the lever, in one answer")
-    async def get_sweep(query: Annotated[SweepQuery, Query()]) -> SweepAnswer:
-        return sweep_answer(query)
+    routes.include_router(lab_api.router())
 
     @routes.get(
         "/api/online-softmax",
@@ -184,7 +181,9 @@ def roofline_answer(query: RooflineQuery) -> RooflineAnswer:
 def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
     """Every tile move for a grid of at most blocks_m by blocks_n blocks."""
     shape = query.shape(query.seqlen)
-    block = BlockShape(_rows(query.seqlen, query.blocks_m), _rows(query.seqlen, query.blocks_n))
+    in_one_m, rows_m = _rows(query.seqlen, query.blocks_m, query.block_m)
+    in_one_n, rows_n = _rows(query.seqlen, query.blocks_n, query.block_n)
+    block = BlockShape(rows_m, rows_n)
     plan = schedule.build(query.algorithm, shape, block, query.direction)
     crossed = {line: plan.line_bytes(line) for line in LINES}
     return ScheduleAnswer.model_validate(
@@ -198,6 +197,9 @@ def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
             "blocks_n": plan.blocks_n,
             "block_m": plan.block_m,
             "block_n": plan.block_n,
+            "blocks_in_one_m": in_one_m,
+            "blocks_in_one_n": in_one_n,
+            "heads": shape.heads,
             "num_steps": plan.num_steps,
             "sums": {
                 line: LineSum(read_bytes=read, written_bytes=written, total_bytes=read + written)
@@ -209,9 +211,13 @@ def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
     )
 
 
-def _rows(seqlen: int, blocks: int) -> int:
-    """Rows of a whole block when `seqlen` rows are cut into at most `blocks` blocks of equal size."""
-    return tiling.num_blocks(seqlen, blocks)
+def _rows(seqlen: int, most_blocks: int, rows: int | None) -> tuple[int, int]:
+    """Blocks in one drawn block, and its rows: `seqlen` cut into at most `most_blocks` equal ones when `rows` is None,
+    otherwise as many whole blocks of `rows` in each as that takes."""
+    if rows is None:
+        return 1, tiling.num_blocks(seqlen, most_blocks)
+    in_one = tiling.num_blocks(tiling.num_blocks(seqlen, rows), most_blocks)
+    return in_one, in_one * rows
 
 
 def _numbers(parameter: str, text: str) -> list[float]:

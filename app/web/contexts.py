@@ -25,6 +25,15 @@ class PageContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """A named setting of the laboratory: its name, its address, and what it shows."""
+
+    name: str
+    query: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabChoices:
     """What the laboratory's controls offer; the API accepts more than they show."""
 
@@ -32,6 +41,9 @@ class LabChoices:
     seqlen_default: int
     head_dims: tuple[int, ...]
     block_rows: tuple[int, ...]
+    heads: tuple[int, ...]
+    batches: tuple[int, ...]
+    presets: tuple[Preset, ...]
     gpus: tuple[Gpu, ...]
 
 

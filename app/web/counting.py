@@ -9,9 +9,8 @@ from app.theory import budget, flops, roofline, tiling, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
 from app.web.problems import BadParameterError
-from app.web.queries import SweepQuery, TrafficQuery
-from app.web.schemas import SweepAnswer, TrafficAnswer
-from app.web.stops import seqlen_stops
+from app.web.queries import TrafficQuery
+from app.web.schemas import TrafficAnswer
 
 # JSON has one kind of number and browsers read it as float64: above this a count would arrive changed.
 LARGEST_EXACT = 2**53 - 1
@@ -57,15 +56,6 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
             "variants": _variants(shape, block, query.direction, counted),
             "measured": [],
         }
-    )
-
-
-def sweep_answer(query: SweepQuery) -> SweepAnswer:
-    """The same at every stop of the lever."""
-    stops = seqlen_stops()
-    asked = query.model_dump()
-    return SweepAnswer(
-        seqlens=list(stops), points=[traffic_answer(TrafficQuery(**asked, seqlen=seqlen)) for seqlen in stops]
     )
 
 

@@ -29,6 +29,7 @@ from app.web.contexts import (
     LabChoices,
     NumbersContext,
     PageContext,
+    Preset,
 )
 from app.web.rendering import environment
 from app.web.stops import PER_OCTAVE, seqlen_stops
@@ -41,12 +42,28 @@ DESCRIPTION = (
     "fourteen chapters and a laboratory."
 )
 HTML = "text/html; charset=utf-8"
+GPT2 = "seqlen:1024,head_dim:64,num_heads:16,batch:64,gpu:a100_sxm4_40"
+PRESETS = (
+    Preset("Double N", "ask=n", "Guess first, then see what doubles and what grows fourfold."),
+    Preset("Double d", "ask=d", "Guess first: d from 64 to 128, and how much of the saving is left."),
+    Preset("Shrink the block", "block_m=64&block_n=64&compare=default", "64 rows instead of 128."),
+    Preset("Block too large", "block_m=256&block_n=256", "256 rows of each: which limit breaks, and by how much."),
+    Preset(
+        "GPT-2 medium",
+        f"{GPT2.replace(':', '=').replace(',', '&')}&direction=backward&compare={GPT2}",
+        "The paper’s: 16 heads of 64, batch 64, N = 1,024 on an A100: forward kept beside backward.",
+    ),
+    Preset("Causal", "causal=1&compare=default", "The mask on, beside the mask off."),
+)
 # The reader's setting decides everything else; these are only where the controls stand at first.
 CHOICES = LabChoices(
     seqlens=seqlen_stops(),
     seqlen_default=4096,
     head_dims=(64, 128, 256),
     block_rows=(64, 96, 128, 192, 256),
+    heads=(1, 2, 4, 8, 16, 32, 64),
+    batches=(1, 2, 4, 8, 16, 32, 64),
+    presets=PRESETS,
     gpus=tuple(GPUS.values()),
 )
 
@@ -181,6 +198,8 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
         "seqlens": list(CHOICES.seqlens),
         "head_dims": list(CHOICES.head_dims),
         "block_rows": list(CHOICES.block_rows),
+        "heads": list(CHOICES.heads),
+        "batches": list(CHOICES.batches),
         "gpus": [gpu.id for gpu in CHOICES.gpus],
     }
 

@@ -86,6 +86,23 @@ class TrafficQuery(SweepQuery):
     seqlen: Seqlen = 4096
 
 
+class LabSweepQuery(SweepQuery):
+    """The lever's stops, and a few lengths between or beyond them."""
+
+    also: str | None = Field(
+        None, description="up to 4 lengths answered beside the stops, comma-separated", examples=["5000,10000"]
+    )
+
+
+class BrokenQuery(Query):
+    """Which thing is left out."""
+
+    kind: Literal["no_rescale", "no_running_max", "keep_s"] = Field(
+        description="no_rescale: sums are not corrected when the maximum rises; no_running_max: exp without "
+        "subtracting a maximum; keep_s: S and P go through memory"
+    )
+
+
 class SoftmaxQuery(Query):
     """A row of scores and how many of them are taken at a time."""
 
@@ -102,6 +119,10 @@ class ScheduleQuery(HeadQuery):
     seqlen: Seqlen = 4096
     blocks_m: BlockCount = Field(8, description="blocks of Q rows wanted; a short sequence may make fewer")
     blocks_n: BlockCount = Field(8, description="blocks of K and V rows wanted; a short sequence may make fewer")
+    block_m: BlockRows | None = Field(
+        None, description="rows of a Q block; given, blocks_m is the most blocks drawn, each standing for whole blocks"
+    )
+    block_n: BlockRows | None = Field(None, description="the same for K and V rows and blocks_n")
 
 
 class ExactnessQuery(Query):

@@ -176,6 +176,9 @@ class ScheduleAnswer(Answer):
     blocks_n: int = Field(description="blocks of K and V rows made")
     block_m: int = Field(description="rows of a whole Q block")
     block_n: int = Field(description="rows of a whole K/V block")
+    blocks_in_one_m: int = Field(description="blocks of the block_m asked for that one drawn Q block stands for, or 1")
+    blocks_in_one_n: int = Field(description="the same for K/V blocks")
+    heads: int = Field(description="query heads over the batch that the bytes are summed over")
     num_steps: int = Field(description="number of steps")
     sums: dict[Line, LineSum]
     moves: list[ScheduleMove]

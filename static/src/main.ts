@@ -1,12 +1,9 @@
 /* Reads the page's boot data and wires the modules: address ↔ store, chapters → stand, laboratory, tiles. */
 import "../styles/index.css";
 import modelUrl from "../../models/h100_sxm5.glb?url";
-import type { TrafficAnswer } from "./api/schema.gen";
 import type { ChapterScene } from "./chapters/places";
-import { BlockGrid } from "./figures/block-grid";
-import { drawGrid, drawnBlocks } from "./flow/grid";
 import { FlowPanel } from "./flow/panel";
-import { Lab } from "./lab/lab";
+import { openLab } from "./lab/open";
 import { Reading } from "./reading";
 import { showLevers, wireControls } from "./stage/controls";
 import { listParts, showPart } from "./stage/part-card";
@@ -15,14 +12,22 @@ import { createStore } from "./state/store";
 import { type Choices, DEFAULTS, type ExhibitState } from "./state/types";
 import { decode, encode } from "./state/url";
 import { byId } from "./ui/dom";
+import { atRest } from "./ui/slots";
 
 interface Boot {
   chapters: ChapterScene[];
   seqlens: number[];
   head_dims: number[];
   block_rows: number[];
+  heads: number[];
+  batches: number[];
   gpus: string[];
 }
+
+/** The largest grid of score blocks that is still drawn block by block. */
+const MOST_BLOCKS = 32;
+/** The reader's hand has come to rest. */
+const REST_MS = 150;
 
 declare global {
   interface Window {
@@ -36,7 +41,8 @@ if (bootText) start(JSON.parse(bootText) as Boot);
 else document.documentElement.dataset.theme = decode(location.search, emptyChoices()).state.theme;
 
 function emptyChoices(): Choices {
-  return { seqlens: [], headDims: [DEFAULTS.headDim], blockRows: [DEFAULTS.blockM], gpus: [DEFAULTS.gpu] };
+  const { headDim, blockM, numHeads, batch, gpu } = DEFAULTS;
+  return { seqlens: [], headDims: [headDim], blockRows: [blockM], heads: [numHeads], batches: [batch], gpus: [gpu] };
 }
 
 function start(boot: Boot): void {
@@ -44,6 +50,8 @@ function start(boot: Boot): void {
     seqlens: boot.seqlens,
     headDims: boot.head_dims,
     blockRows: boot.block_rows,
+    heads: boot.heads,
+    batches: boot.batches,
     gpus: boot.gpus,
   };
   const { state, notes } = decode(location.search, choices);
@@ -51,13 +59,12 @@ function start(boot: Boot): void {
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let stand: Stand | null = null;
   let flow: Flow | null = null;
-  let blocks = { m: 8, n: 8 };
 
-  const grid = new BlockGrid(byId("lab-grid"));
+  const lab = openLab(store, choices, notes, (inside) => document.documentElement.classList.toggle("in-lab", inside));
   const panel = new FlowPanel(store, (now, answer) => {
     flow = now;
     stand?.set({ flow });
-    drawGrid(grid, now, answer);
+    lab.flow(now, answer);
   });
   const reading = new Reading({
     chapters: boot.chapters,
@@ -68,12 +75,6 @@ function start(boot: Boot): void {
     changed: () => stand?.set(standState()),
     pick: pickPart,
   });
-  const lab = new Lab(store, choices, (answer: TrafficAnswer) => {
-    blocks = drawnBlocks(answer);
-    if (reading.scene.grid) applyScene();
-  });
-  if (notes.length) lab.note(notes.join(" "));
-
   function standState(): StandState {
     const now = store.get();
     const scene = reading.scene;
@@ -89,12 +90,14 @@ function start(boot: Boot): void {
   }
 
   function applyScene(): void {
-    const { grid: gridShown, flow: algorithm, moment, explode } = reading.scene;
+    const { flow: algorithm, moment, explode } = reading.scene;
+    const inLab = reading.atLastChapter;
     panel.pause();
     panel.setScene({
       algorithm: algorithm || "none",
-      blocksM: gridShown ? blocks.m : 8,
-      blocksN: gridShown ? blocks.n : 8,
+      blocksM: inLab ? MOST_BLOCKS : 8,
+      blocksN: inLab ? MOST_BLOCKS : 8,
+      whole: inLab,
       moment,
     });
     stand?.set(standState());
@@ -108,25 +111,28 @@ function start(boot: Boot): void {
     reading.picked(part?.id ?? null);
   }
 
+  const settled = atRest(REST_MS, () => {
+    history.replaceState(null, "", location.pathname + encode(store.get()) + location.hash);
+    void panel.refresh().then(() => document.documentElement.classList.remove("lever-moving"));
+  });
   store.subscribe((now, before) => {
     document.documentElement.dataset.theme = now.theme;
-    history.replaceState(null, "", location.pathname + encode(now) + location.hash);
+    settled.soon();
+    if (now.seqlen !== before.seqlen) {
+      // Tiles and address follow once the lever rests; until then what they show is marked as not yet following.
+      document.documentElement.classList.add("lever-moving");
+      return;
+    }
     stand?.set(standState());
     showLevers(now.explode ?? reading.scene.explode);
-    if (now.explode === before.explode && now.labels === before.labels && now.theme === before.theme)
-      void panel.refresh();
   });
 
   wireControls(store);
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
   reading.start();
-  if (reading.atLastChapter) lab.open();
   // Until the first picture stands, everything else waits its turn on the line.
-  void openStand().finally(() => {
-    lab.open();
-    reading.open();
-  });
+  void openStand().finally(() => reading.open());
 
   function closePart(): void {
     pickPart(null);

@@ -1,12 +1,13 @@
 /* Asks the server for counts. Answers are kept per address, and a question that is overtaken is given up. */
 import type {
+  BrokenAnswer,
   ExactnessAnswer,
   FactAnswer,
   Problem,
   RooflineAnswer,
   ScheduleAnswer,
   SoftmaxAnswer,
-  SweepAnswer,
+  LabSweepAnswer,
   TrafficAnswer,
 } from "./schema.gen";
 
@@ -53,11 +54,20 @@ function cached<T>(path: string, signal?: AbortSignal): Promise<T> {
   return answer;
 }
 
-function address(path: string, query: Record<string, Value>): string {
+export function address(path: string, query: Question): string {
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]);
   return `${path}?${new URLSearchParams(pairs)}`;
 }
 
+/** The names and values of a question, as the API takes them. */
+export type Question = Record<string, Value>;
+
+/** Not kept here: the laboratory keeps the few sweeps it needs. */
+export function getSweep(question: Question, signal?: AbortSignal): Promise<LabSweepAnswer> {
+  return ask(address("/api/traffic/sweep", question), signal);
+}
+
+/** One setting of one head, as the touches of the chapters ask. */
 export interface Setting {
   head_dim: number;
   block_m: number;
@@ -66,15 +76,15 @@ export interface Setting {
   gpu: string;
 }
 
-export function getSweep(setting: Setting, signal?: AbortSignal): Promise<SweepAnswer> {
-  return cached(address("/api/traffic/sweep", { ...setting }), signal);
-}
-
 export function getTraffic(
   setting: Setting & { seqlen: number; direction?: "forward" | "backward" },
   signal?: AbortSignal,
 ): Promise<TrafficAnswer> {
   return cached(address("/api/traffic", { ...setting }), signal);
+}
+
+export function getBroken(kind: string): Promise<BrokenAnswer> {
+  return cached(address("/api/broken", { kind }));
 }
 
 export function getFact(id: string): Promise<FactAnswer> {
@@ -88,6 +98,7 @@ export interface ScheduleQuestion {
   causal: boolean;
   blocks_m: number;
   blocks_n: number;
+  [more: string]: Value;
 }
 
 export function getSchedule(question: ScheduleQuestion, signal?: AbortSignal): Promise<ScheduleAnswer> {

@@ -28,8 +28,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same at every stop of the lever, in one answer */
+        /** /api/traffic at every stop of the lever, with formulas */
         get: operations["get_sweep_api_traffic_sweep_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traffic/sweep.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sweep as CSV, units in the header */
+        get: operations["get_sweep_csv_api_traffic_sweep_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/broken": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One thing left out, beside the right result */
+        get: operations["get_broken_api_broken_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -230,6 +264,121 @@ export interface components {
             violations: components["schemas"]["Violation"][];
         };
         /**
+         * BrokenAnswer
+         * @description A form of the algorithm with one thing left out, beside the right result.
+         */
+        BrokenAnswer: {
+            /**
+             * Kind
+             * @description what is left out
+             * @enum {string}
+             */
+            kind: "no_rescale" | "no_running_max" | "keep_s";
+            /**
+             * Seed
+             * @description seed of the random input
+             */
+            seed: number;
+            /**
+             * Seqlen
+             * @description tokens
+             */
+            seqlen: number;
+            /**
+             * Head Dim
+             * @description head dimension d, in elements
+             */
+            head_dim: number;
+            /**
+             * Block M
+             * @description rows of Q handled at once
+             */
+            block_m: number;
+            /**
+             * Cases
+             * @description where it fails, and where it slips through
+             */
+            cases: components["schemas"]["BrokenCase"][];
+        };
+        /**
+         * BrokenCase
+         * @description One run of a wrong form on the seeded head.
+         */
+        BrokenCase: {
+            /**
+             * Name
+             * @description ordinary scores, a single block that holds the whole row, or scores beyond what exp can take
+             * @enum {string}
+             */
+            name: "ordinary" | "one_block" | "large_scores";
+            /**
+             * Block N
+             * @description rows of K and V handled at once
+             */
+            block_n: number;
+            /**
+             * Largest Score
+             * @description largest absolute score
+             */
+            largest_score: number;
+            /**
+             * Row Errors
+             * @description largest absolute error in each row of O; null: the row is not a number
+             */
+            row_errors: (number | null)[];
+            /**
+             * Max Error
+             * @description largest of them; null when every row is not a number
+             */
+            max_error: number | null;
+            /**
+             * Nan Rows
+             * @description rows of O that are not numbers
+             */
+            nan_rows: number;
+            /**
+             * Row
+             * @description the row that is furthest off, from 0
+             */
+            row: number;
+            /**
+             * Right
+             * @description its first four numbers, right
+             */
+            right: number[];
+            /**
+             * Wrong
+             * @description its first four numbers as this form gives them; null: not a number
+             */
+            wrong: (number | null)[];
+            /**
+             * Moved Bytes
+             * @description bytes this form moved, counted while it ran, 16-bit elements
+             */
+            moved_bytes: number;
+            /**
+             * Moved Bytes Right
+             * @description bytes FlashAttention 2 moved on the same input
+             */
+            moved_bytes_right: number;
+        };
+        /**
+         * Edges
+         * @description Between which counts the bytes HBM sees must lie.
+         */
+        Edges: {
+            /**
+             * Lower Bytes
+             * @description the L2 cache spares all it can, in bytes
+             */
+            lower_bytes: number;
+            /**
+             * Upper Bytes
+             * @description the L2 cache spares nothing, in bytes
+             */
+            upper_bytes: number;
+        };
+        /**
          * ExactnessAnswer
          * @description The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64.
          */
@@ -368,6 +517,48 @@ export interface components {
             facts: components["schemas"]["FactAnswer"][];
         };
         /**
+         * FormulaAnswer
+         * @description One count and where it comes from.
+         */
+        FormulaAnswer: {
+            /**
+             * Readout
+             * @description the readout it belongs to
+             * @enum {string}
+             */
+            readout: "needs" | "moves" | "computes" | "fits" | "time";
+            /**
+             * Id
+             * @description which count: a model, a model with _lower, scores, passes, smem or rmem
+             */
+            id: string;
+            /**
+             * Unit
+             * @description unit of `value`
+             */
+            unit: string;
+            /**
+             * Symbolic
+             * @description the formula with its symbols; an underscore starts a subscript
+             */
+            symbolic: string;
+            /**
+             * Substituted
+             * @description the same with the numbers put in
+             */
+            substituted: string;
+            /**
+             * Expression
+             * @description a Python expression that evaluates to exactly `value`
+             */
+            expression: string;
+            /**
+             * Value
+             * @description the count itself, in `unit`; whole numbers are exact
+             */
+            value: number;
+        };
+        /**
          * GpuAnswer
          * @description One row of the hardware table.
          */
@@ -431,6 +622,23 @@ export interface components {
             sources: components["schemas"]["GpuSource"][];
         };
         /**
+         * GpuLimits
+         * @description Least times and fit on one GPU; the times are null for fp8 and fp32.
+         */
+        GpuLimits: {
+            /** @description the standard way, every byte over HBM */
+            standard: components["schemas"]["LeastTime"] | null;
+            /** @description FlashAttention 2, each byte over HBM once */
+            fa2_lower: components["schemas"]["LeastTime"] | null;
+            /** @description FlashAttention 2, no help from the L2 cache */
+            fa2: components["schemas"]["LeastTime"] | null;
+            /**
+             * Fits
+             * @description whether one block keeps this GPU's limits
+             */
+            fits: boolean;
+        };
+        /**
          * GpuSource
          * @description Where one field of the hardware table comes from.
          */
@@ -479,6 +687,111 @@ export interface components {
              * @description built browser files in memory
              */
             files: number;
+        };
+        /**
+         * Holding
+         * @description One thing a block holds on the SM.
+         */
+        Holding: {
+            /**
+             * Resource
+             * @description smem: shared memory; rmem: registers
+             * @enum {string}
+             */
+            resource: "smem" | "rmem";
+            /**
+             * What
+             * @description block of which matrix
+             * @enum {string}
+             */
+            what: "q" | "k" | "v" | "s" | "o" | "stats";
+            /**
+             * Bytes
+             * @description bytes it takes
+             */
+            bytes: number;
+        };
+        /**
+         * LabPoint
+         * @description What the laboratory shows beside /api/traffic, for one shape.
+         */
+        LabPoint: {
+            /**
+             * Formulas
+             * @description where each count of this shape comes from
+             */
+            formulas: components["schemas"]["FormulaAnswer"][];
+            /**
+             * Bands
+             * @description edges of the HBM traffic, by way of computing
+             */
+            bands: {
+                [key: string]: components["schemas"]["Edges"];
+            };
+            /**
+             * By Tensor Hbm
+             * @description HBM line matrix by matrix, with an L2 cache that holds what is in use; least and standard cross both lines alike
+             */
+            by_tensor_hbm: {
+                [key: string]: components["schemas"]["TensorTraffic"][];
+            };
+            /**
+             * Intensity
+             * @description operations per byte: standard over HBM, FlashAttention 2 each byte once, and without the L2
+             */
+            intensity: {
+                [key: string]: number;
+            };
+            /**
+             * Gpus
+             * @description least times and fit, by GPU
+             */
+            gpus: {
+                [key: string]: components["schemas"]["GpuLimits"];
+            };
+            /**
+             * Holds
+             * @description what one block holds, piece by piece
+             */
+            holds: components["schemas"]["Holding"][];
+        };
+        /**
+         * LabSweepAnswer
+         * @description One setting at every stop of the lever, with what the laboratory shows beside the counts.
+         */
+        LabSweepAnswer: {
+            /**
+             * Seqlens
+             * @description the lever's stops, in tokens
+             */
+            seqlens: number[];
+            /**
+             * Points
+             * @description one answer per stop, in the same order
+             */
+            points: components["schemas"]["TrafficAnswer"][];
+            /**
+             * Lab
+             * @description one per stop, in the same order
+             */
+            lab: components["schemas"]["LabPoint"][];
+        };
+        /**
+         * LeastTime
+         * @description The roofline's least time.
+         */
+        LeastTime: {
+            /**
+             * Time Us
+             * @description the longer of arithmetic and memory at their peaks, in microseconds
+             */
+            time_us: number;
+            /**
+             * Bound
+             * @description which of the two it is
+             * @enum {string}
+             */
+            bound: "compute" | "memory";
         };
         /**
          * LineSum
@@ -762,6 +1075,21 @@ export interface components {
              */
             block_n: number;
             /**
+             * Blocks In One M
+             * @description blocks of the block_m asked for that one drawn Q block stands for, or 1
+             */
+            blocks_in_one_m: number;
+            /**
+             * Blocks In One N
+             * @description the same for K/V blocks
+             */
+            blocks_in_one_n: number;
+            /**
+             * Heads
+             * @description query heads over the batch that the bytes are summed over
+             */
+            heads: number;
+            /**
              * Num Steps
              * @description number of steps
              */
@@ -905,22 +1233,6 @@ export interface components {
              * @description output before division by row_sum
              */
             acc: number;
-        };
-        /**
-         * SweepAnswer
-         * @description One setting at every stop of the lever.
-         */
-        SweepAnswer: {
-            /**
-             * Seqlens
-             * @description the lever's stops, in tokens
-             */
-            seqlens: number[];
-            /**
-             * Points
-             * @description one answer per stop, in the same order
-             */
-            points: components["schemas"]["TrafficAnswer"][];
         };
         /**
          * TensorTraffic
@@ -1144,14 +1456,23 @@ export interface components {
     pathItems: never;
 }
 export type BlockBudget = components['schemas']['BlockBudget'];
+export type BrokenAnswer = components['schemas']['BrokenAnswer'];
+export type BrokenCase = components['schemas']['BrokenCase'];
+export type Edges = components['schemas']['Edges'];
 export type ExactnessAnswer = components['schemas']['ExactnessAnswer'];
 export type FactAnswer = components['schemas']['FactAnswer'];
 export type FactSource = components['schemas']['FactSource'];
 export type FactsAnswer = components['schemas']['FactsAnswer'];
+export type FormulaAnswer = components['schemas']['FormulaAnswer'];
 export type GpuAnswer = components['schemas']['GpuAnswer'];
+export type GpuLimits = components['schemas']['GpuLimits'];
 export type GpuSource = components['schemas']['GpuSource'];
 export type GpusAnswer = components['schemas']['GpusAnswer'];
 export type HealthAnswer = components['schemas']['HealthAnswer'];
+export type Holding = components['schemas']['Holding'];
+export type LabPoint = components['schemas']['LabPoint'];
+export type LabSweepAnswer = components['schemas']['LabSweepAnswer'];
+export type LeastTime = components['schemas']['LeastTime'];
 export type LineSum = components['schemas']['LineSum'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
@@ -1165,7 +1486,6 @@ export type ScheduleCompute = components['schemas']['ScheduleCompute'];
 export type ScheduleMove = components['schemas']['ScheduleMove'];
 export type SoftmaxAnswer = components['schemas']['SoftmaxAnswer'];
 export type SoftmaxStep = components['schemas']['SoftmaxStep'];
-export type SweepAnswer = components['schemas']['SweepAnswer'];
 export type TensorTraffic = components['schemas']['TensorTraffic'];
 export type TrafficAnswer = components['schemas']['TrafficAnswer'];
 export type TrafficQuery = components['schemas']['TrafficQuery'];
@@ -1543,6 +1863,8 @@ export interface operations {
                 direction?: "forward" | "backward";
                 /** @description GPU whose limits and rates are used */
                 gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description up to 4 lengths answered beside the stops, comma-separated */
+                also?: string | null;
             };
             header?: never;
             path?: never;
@@ -1556,7 +1878,93 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SweepAnswer"];
+                    "application/json": components["schemas"]["LabSweepAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sweep_csv_api_traffic_sweep_csv_get: {
+        parameters: {
+            query?: {
+                /** @description head dimension d, in elements */
+                head_dim?: number;
+                /** @description number of sequences */
+                batch?: number;
+                /** @description query heads per sequence */
+                num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
+                /** @description causal mask: row i sees columns up to i */
+                causal?: boolean;
+                /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
+                dtype?: "fp16" | "bf16" | "fp8" | "fp32";
+                /** @description rows of Q handled at once (the papers' B_r) */
+                block_m?: number;
+                /** @description rows of K and V handled at once (the papers' B_c) */
+                block_n?: number;
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
+                /** @description GPU whose limits and rates are used */
+                gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description up to 4 lengths answered beside the stops, comma-separated */
+                also?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8; header=present": string;
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/csv; charset=utf-8; header=present": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_broken_api_broken_get: {
+        parameters: {
+            query: {
+                /** @description no_rescale: sums are not corrected when the maximum rises; no_running_max: exp without subtracting a maximum; keep_s: S and P go through memory */
+                kind: "no_rescale" | "no_running_max" | "keep_s";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokenAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
@@ -1674,6 +2082,10 @@ export interface operations {
                 blocks_m?: number;
                 /** @description blocks of K and V rows wanted; a short sequence may make fewer */
                 blocks_n?: number;
+                /** @description rows of a Q block; given, blocks_m is the most blocks drawn, each standing for whole blocks */
+                block_m?: number | null;
+                /** @description the same for K and V rows and blocks_n */
+                block_n?: number | null;
             };
             header?: never;
             path?: never;
@@ -1698,6 +2110,9 @@ export interface operations {
                      *       "blocks_n": 2,
                      *       "block_m": 4096,
                      *       "block_n": 2048,
+                     *       "blocks_in_one_m": 1,
+                     *       "blocks_in_one_n": 1,
+                     *       "heads": 1,
                      *       "num_steps": 2,
                      *       "sums": {
                      *         "hbm": {

@@ -20,6 +20,8 @@ export interface Scene {
   blocksN: number;
   /** Share of the schedule to stand at, where the place in the story asks for one. */
   moment?: number | null;
+  /** The laboratory's whole setting goes along: its own blocks (blocksM and blocksN are then the most drawn), pass and heads. */
+  whole?: boolean;
 }
 
 /** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
@@ -100,8 +102,14 @@ export class FlowPanel implements FlowControl {
     const algorithm = chosen ?? this.scene.algorithm;
     const radio = document.querySelector<HTMLInputElement>(`input[name="algorithm"][value="${algorithm}"]`);
     if (radio) radio.checked = true;
-    const { blocksM, blocksN } = this.scene;
-    const asked = JSON.stringify([algorithm, seqlen, headDim, causal, blocksM, blocksN]);
+    const { blocksM, blocksN, whole: wholeSetting } = this.scene;
+    const more: Record<string, string | number> = {};
+    if (wholeSetting) {
+      const { blockM, blockN, direction, dtype, batch, numHeads, numHeadsKv } = this.store.get();
+      Object.assign(more, { block_m: blockM, block_n: blockN, direction, dtype, batch, num_heads: numHeads });
+      if (numHeadsKv !== null) more.num_heads_kv = numHeadsKv;
+    }
+    const asked = JSON.stringify([algorithm, seqlen, headDim, causal, blocksM, blocksN, more]);
     if (asked === this.asked) return;
     this.asked = asked;
     this.asking?.abort();
@@ -111,7 +119,7 @@ export class FlowPanel implements FlowControl {
     }
     this.asking = new AbortController();
     const signal = this.asking.signal;
-    const question = { algorithm, seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN };
+    const question = { algorithm, seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN, ...more };
     try {
       const answer = await getSchedule(question, signal);
       if (signal.aborted) return;
@@ -137,7 +145,7 @@ export class FlowPanel implements FlowControl {
       byId("sum-hbm").textContent = decimalBytes(answer.sums.hbm?.total_bytes ?? 0);
       byId("sum-l2").textContent = decimalBytes(answer.sums.l2_to_sm?.total_bytes ?? 0);
       byId("flow-note").textContent =
-        `${NOTES[answer.algorithm as Schedule["algorithm"]]} One head, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
+        `${NOTES[answer.algorithm as Schedule["algorithm"]]} ${answer.heads === 1 ? "One head" : `${whole(answer.heads)} heads`}, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
         `${answer.blocks_m} × ${answer.blocks_n} blocks of ${whole(answer.block_m)} × ${whole(answer.block_n)} rows. Counted.`;
     }
     const grid = answer ? (answer.blocks_m * answer.blocks_n) / 64 : 1;

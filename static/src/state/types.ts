@@ -7,13 +7,41 @@ export type ThemeName = "gallery" | "dark" | "projector";
 export type Level = "new" | "know" | "write";
 export type TierName = "high" | "medium" | "low" | "auto";
 
-export interface ExhibitState {
+export type Direction = "forward" | "backward";
+export type Dtype = "fp16" | "bf16" | "fp8" | "fp32";
+export type Broken = "no_rescale" | "no_running_max" | "keep_s";
+/** The two moments at which the laboratory asks before it shows: double N, and d from 64 to 128. */
+export type Question = "n" | "d";
+
+/** Everything a count depends on. */
+export interface Setting {
   seqlen: number;
   headDim: number;
   blockM: number;
   blockN: number;
+  direction: Direction;
   causal: boolean;
+  dtype: Dtype;
+  batch: number;
+  numHeads: number;
+  /** Key/value heads; null: as many as query heads. */
+  numHeadsKv: number | null;
   gpu: Gpu;
+}
+
+/** What the reader committed to, and the length at which the question was asked. */
+export interface Guess {
+  value: number;
+  at: number;
+}
+
+export interface ExhibitState extends Setting {
+  /** A second setting kept beside the current one. */
+  compare: Setting | null;
+  broken: Broken | null;
+  ask: Question | null;
+  guessN: Guess | null;
+  guessD: Guess | null;
   /** Whose tiles fly; null leaves it to the chapter. */
   algorithm: Algorithm | null;
   /** 0 assembled … 1 apart; null leaves it to the chapter. */
@@ -35,6 +63,8 @@ export interface Choices {
   seqlens: readonly number[];
   headDims: readonly number[];
   blockRows: readonly number[];
+  heads: readonly number[];
+  batches: readonly number[];
   gpus: readonly string[];
 }
 
@@ -43,8 +73,18 @@ export const DEFAULTS: Readonly<ExhibitState> = {
   headDim: 128,
   blockM: 128,
   blockN: 128,
+  direction: "forward",
   causal: false,
+  dtype: "fp16",
+  batch: 1,
+  numHeads: 1,
+  numHeadsKv: null,
   gpu: "h100_sxm5",
+  compare: null,
+  broken: null,
+  ask: null,
+  guessN: null,
+  guessD: null,
   algorithm: null,
   explode: null,
   moment: null,

@@ -3,11 +3,11 @@ import type {
   BrokenAnswer,
   ExactnessAnswer,
   FactAnswer,
+  LabSweepAnswer,
   Problem,
   RooflineAnswer,
   ScheduleAnswer,
   SoftmaxAnswer,
-  LabSweepAnswer,
   TrafficAnswer,
 } from "./schema.gen";
 

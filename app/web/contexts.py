@@ -72,7 +72,6 @@ class ExhibitContext:
     disagreements: tuple[Disagreement, ...]
     counts: tuple[CountRow, ...]
     touches: TouchTables
-    glossary: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,22 @@ class NumbersContext:
     page: PageContext
     sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryContext:
+    """The page that explains every marked word."""
+
+    page: PageContext
+    glossary: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CuesContext:
+    """The page with every step in one sentence; present mode reads it too."""
+
+    page: PageContext
+    chapters: tuple[Chapter, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,17 @@ from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
 from app.web import touch_tables
 from app.web.assets import Assets
-from app.web.contexts import CountRow, ErrorContext, ExhibitContext, LabChoices, NumbersContext, PageContext, Preset
+from app.web.contexts import (
+    CountRow,
+    CuesContext,
+    ErrorContext,
+    ExhibitContext,
+    GlossaryContext,
+    LabChoices,
+    NumbersContext,
+    PageContext,
+    Preset,
+)
 from app.web.rendering import environment
 from app.web.stops import PER_OCTAVE, seqlen_stops
 from app.web.stored import Stored, from_body, send_stored
@@ -87,13 +97,17 @@ class Site:
                 disagreements=registry.disagreements,
                 counts=_counts(),
                 touches=touch_tables.build(registry),
-                glossary=tuple(glossary.load().values()),
             ),
         )
         self.numbers = self._store(
             "numbers.html",
             NumbersContext(page=self._page("Every number", {}), sources=sources, total=len(registry.facts)),
         )
+
+        self.glossary = self._store(
+            "glossary.html", GlossaryContext(self._page("Glossary", {}), tuple(glossary.load().values()))
+        )
+        self.cues = self._store("cues.html", CuesContext(self._page("Every step in one sentence", {}), chapters))
 
     def router(self) -> APIRouter:
         """The HTML routes."""
@@ -106,6 +120,14 @@ class Site:
         @router.api_route("/numbers", methods=["GET", "HEAD"])
         async def numbers() -> Response:
             return StoredPage(self.numbers)
+
+        @router.api_route("/glossary", methods=["GET", "HEAD"])
+        async def terms() -> Response:
+            return StoredPage(self.glossary)
+
+        @router.api_route("/cues", methods=["GET", "HEAD"])
+        async def cues() -> Response:
+            return StoredPage(self.cues)
 
         return router
 
@@ -169,7 +191,7 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
                 "title": chapter.title,
                 "fold_open_for": chapter.fold_open_for,
                 "stand": _scene(chapter.stand),
-                "steps": [{"id": step.id, "stand": _scene(step.stand)} for step in chapter.steps],
+                "steps": [{"id": step.id, "stand": _changes(chapter.stand, step.stand)} for step in chapter.steps],
             }
             for chapter in chapters
         ],
@@ -184,3 +206,8 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
 
 def _scene(scene: StandScene) -> dict[str, Any]:
     return {item.name: getattr(scene, item.name) for item in fields(scene)}
+
+
+def _changes(base: StandScene, scene: StandScene) -> dict[str, Any]:
+    """What a step's scene has otherwise than the chapter's."""
+    return {name: value for name, value in _scene(scene).items() if value != getattr(base, name)}

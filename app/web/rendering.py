@@ -26,13 +26,12 @@ def environment(templates: Path, registry: Registry, glossary: Mapping[str, Term
 
     def fact(key: str, digits: int | None = None) -> Markup:
         entry = registry.facts[key]
-        return Markup(
-            '<a class="chip {kind}" href="/numbers#{id}">{shown}<i> ({label})</i></a>'
-        ).format(kind=entry.kind, id=entry.id, shown=entry.shown(digits), label=entry.label)
+        chip = '<a class="chip chip-{kind}" href="/numbers#{id}">{shown}<i> ({label})</i></a>'
+        return Markup(chip).format(kind=entry.kind, id=entry.id, shown=entry.shown(digits), label=entry.label)
 
     def term(key: str, text: str | None = None) -> Markup:
         entry = glossary[key]
-        return Markup('<a class="term" href="#term-{id}" data-term="{id}" data-level="{level}">{text}</a>').format(
+        return Markup('<a class="term term-{level}" href="/glossary#{id}">{text}</a>').format(
             id=entry.id, level=entry.level, text=text or entry.name
         )
 

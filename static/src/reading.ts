@@ -13,7 +13,8 @@ import type { StandState } from "./stand/types";
 import type { Store } from "./state/store";
 import type { Choices, ExhibitState, Level } from "./state/types";
 import { decode, encode } from "./state/url";
-import { Touches } from "./touches";
+import type { Touches } from "./touches";
+import type { TouchContext } from "./touches/context";
 
 export interface ReadingOptions {
   chapters: readonly ChapterScene[];
@@ -31,7 +32,8 @@ export interface ReadingOptions {
 export class Reading {
   private readonly director: Director;
   private readonly overlay: Overlay;
-  private readonly touches: Touches;
+  private readonly context: TouchContext;
+  private touches: Promise<Touches> | null = null;
   private readonly pickListeners: ((part: string | null) => void)[] = [];
   private presenter: Promise<Presenter> | null = null;
 
@@ -51,7 +53,7 @@ export class Reading {
     });
     const lay = (layer: "touch" | "hover") => (parts: readonly string[] | null) =>
       this.overlay.set(layer, parts ? { lit: parts } : null);
-    this.touches = new Touches({
+    this.context = {
       store,
       choices,
       flow,
@@ -60,7 +62,9 @@ export class Reading {
       partsNamed,
       pick,
       onPicked: (listener) => this.pickListeners.push(listener),
-    });
+    };
+    // With a figure above it a table steps back; one press shows it.
+    for (const fold of document.querySelectorAll<HTMLDetailsElement>(".touch-host details.behind")) fold.open = false;
     wirePartWords(document, this.overlay, { pick });
     this.wireLinks();
     this.wireLevel();
@@ -79,7 +83,12 @@ export class Reading {
 
   /** From now on touches come to life as they come near. */
   open(): void {
-    this.touches.watch();
+    void this.loadTouches().then((touches) => touches.watch());
+  }
+
+  private loadTouches(): Promise<Touches> {
+    this.touches ??= import("./touches").then(({ Touches }) => new Touches(this.context));
+    return this.touches;
   }
 
   /** The scene with what the reader lays over it. */
@@ -133,11 +142,12 @@ export class Reading {
 
   private async present(): Promise<void> {
     this.presenter ??= import("./presenter/presenter").then(
-      ({ Presenter }) =>
+      async ({ loadCues, Presenter }) =>
         new Presenter({
           store: this.options.store,
           director: this.director,
-          prepare: (host) => this.touches.prepare(host),
+          cues: await loadCues(),
+          prepare: (host) => void this.loadTouches().then((touches) => touches.prepare(host)),
         }),
     );
     (await this.presenter).start();

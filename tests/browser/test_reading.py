@@ -45,13 +45,13 @@ def test_a_chip_opens_its_figure_and_escape_gives_the_focus_back(visit: Visit) -
 
 def test_terms_follow_the_reading_level(visit: Visit) -> None:
     page = visit.go("/?tier=low", stand=False)
-    token = page.locator("#chapter-1 .term[data-term=token]")
+    token = page.locator("#chapter-1 .term", has_text="token")
     token.click()
     assert "unit a text is cut into" in (page.locator(".note:popover-open").text_content() or "")
     page.keyboard.press("Escape")
     page.locator('input[name="level"][value="know"]').check()
     assert token.get_attribute("href") is None
-    assert page.locator("#chapter-3 .term[data-term=memory-bound]").get_attribute("href")
+    assert page.locator("#chapter-3 .term", has_text="memory-bound").get_attribute("href")
     assert page.locator("#chapter-7 > .look-closer").evaluate("(node) => node.open")
     assert not page.locator("#chapter-1 > .look-closer").evaluate("(node) => node.open")
     page.locator('input[name="level"][value="write"]').check()

@@ -1,10 +1,13 @@
 """The thing to touch in each chapter: by mouse, by keyboard and by finger, and against what the server answers."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from tests.browser.conftest import NARROW, WIDE, Visit, open_visit
 
+AXE = Path(__file__).parent.parent.parent / "static" / "node_modules" / "axe-core" / "axe.min.js"
 # The width at which pages must still flow without scrolling sideways (WCAG 1.4.10).
 REFLOW = {"width": 320, "height": 640}
 NAMES = {
@@ -185,7 +188,7 @@ def test_the_readers_own_row(visit: Visit) -> None:
     assert host.locator("input[data-kind=score]").count() == 7
     host.get_by_role("button", name="Our row").click()
     assert first.input_value() == "0.5"
-    assert page.locator(".score").count() == 8
+    page.wait_for_function("() => document.querySelectorAll('.score').length === 8")
 
 
 def test_a_bar_can_be_dragged(visit: Visit) -> None:
@@ -300,4 +303,26 @@ def test_no_touch_is_cut_off(browser: Browser, server: str, viewport: dict[str, 
             assert box is not None
             assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, chapter
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()
+
+
+@pytest.mark.parametrize(("theme", "viewport"), [("gallery", WIDE), ("dark", NARROW), ("projector", WIDE)])
+def test_axe_finds_nothing_in_touches(browser: Browser, server: str, theme: str, viewport: dict[str, int]) -> None:
+    visit = open_visit(browser, server, viewport=viewport)
+    page = visit.go(f"/?tier=low&theme={theme}", stand=False)
+    for chapter in NAMES:
+        host = page.locator(f"#chapter-{chapter} .touch-host")
+        host.scroll_into_view_if_needed()
+        page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
+    page.locator("#chapter-6 .gpc").first.click()
+    page.locator("#chapter-6 .sm").first.click()
+    page.locator("#chapter-12").get_by_role("button", name="Draw and compare").click()
+    page.locator("#chapter-12 .figure").wait_for()
+    page.locator("#chapter-3 .key-line .chip").first.click()
+    page.locator(".note:popover-open").wait_for()
+    page.evaluate(AXE.read_text())
+    found = page.evaluate(
+        "() => axe.run({include: [['.touch-host'], ['.note'], ['.levels']]}, {resultTypes: ['violations']})"
+    )
+    assert [(item["id"], [node["html"][:150] for node in item["nodes"][:3]]) for item in found["violations"]] == []
     page.context.close()

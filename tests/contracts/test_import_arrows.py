@@ -77,8 +77,8 @@ def test_typescript(path: Path) -> None:
     assert folder in TYPESCRIPT, f"{folder} is not in the table of arrows"
     for target in re.findall(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text()):
         if target.endswith(".css"):
-            continue  # styles travel with the part that needs them
-        if target.startswith("."):
+            assert target.startswith("../../styles/"), f"{folder} must not import {target}"
+        elif target.startswith("."):
             other = (path.parent / target).resolve().relative_to(SRC).parts[0]
             assert other in TYPESCRIPT[folder] | {folder}, f"{folder} must not import {other}"
         else:

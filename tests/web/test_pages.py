@@ -89,6 +89,23 @@ def test_every_chip_leads_to_its_figure(client: TestClient, page: Page) -> None:
         assert link.removeprefix("/numbers#") in figures
 
 
+def test_every_marked_word_leads_to_its_meaning(client: TestClient, page: Page) -> None:
+    explained = set(Page(client.get("/glossary").text).ids)
+    assert set(load_glossary()) <= explained
+    terms = [link for link in page.links if link.startswith("/glossary#")]
+    assert len(terms) > 20
+    for link in terms:
+        assert link.removeprefix("/glossary#") in explained
+
+
+def test_every_step_has_its_sentence(client: TestClient) -> None:
+    html = client.get("/cues").text
+    cues = re.findall(r'data-cue="(\d+)-([\w-]+)">(.+?)</li>', html)
+    steps = [(str(chapter.number), step.id) for chapter in load_chapters() for step in chapter.steps]
+    assert [(number, step) for number, step, _ in cues] == steps
+    assert all(len(sentence.split()) > 3 for _, _, sentence in cues)
+
+
 def test_an_unknown_page_leads_back(client: TestClient) -> None:
     answer = client.get("/no-such-page")
     assert answer.status_code == 404
@@ -101,6 +118,8 @@ def test_an_unknown_page_leads_back(client: TestClient) -> None:
     [
         ("exhibit.html", contexts.ExhibitContext),
         ("numbers.html", contexts.NumbersContext),
+        ("glossary.html", contexts.GlossaryContext),
+        ("cues.html", contexts.CuesContext),
         ("error.html", contexts.ErrorContext),
     ],
 )

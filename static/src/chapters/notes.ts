@@ -13,7 +13,8 @@ let opened = 0;
 /** Opens the note that belongs to a chip or term. */
 export async function openNote(link: HTMLAnchorElement): Promise<void> {
   const mine = ++opened;
-  const content = link.matches(".term") ? meaning(link.dataset.term ?? "") : await figure(factOf(link));
+  const id = decodeURIComponent(link.hash.slice(1));
+  const content = await (link.matches(".term") ? meaning(id) : figure(id));
   if (mine !== opened) return;
   const box = element();
   box.setAttribute("aria-label", link.textContent?.trim() ?? "Note");
@@ -21,10 +22,6 @@ export async function openNote(link: HTMLAnchorElement): Promise<void> {
   box.showPopover();
   place(box, link);
   box.focus({ preventScroll: true });
-}
-
-export function factOf(link: HTMLAnchorElement): string {
-  return link.dataset.fact ?? decodeURIComponent(link.hash.slice(1));
 }
 
 function element(): HTMLElement {
@@ -38,10 +35,16 @@ function element(): HTMLElement {
   return note;
 }
 
-function meaning(id: string): Node[] {
-  const name = document.getElementById(`term-${id}`);
+let glossary: Promise<Document> | null = null;
+
+/** The glossary is a page of its own; it is fetched once, when the first word is asked for. */
+async function meaning(id: string): Promise<Node[]> {
+  glossary ??= fetch("/glossary")
+    .then((answer) => answer.text())
+    .then((page) => new DOMParser().parseFromString(page, "text/html"));
+  const name = (await glossary).getElementById(id);
   const text = name?.nextElementSibling?.textContent ?? "";
-  return [make("p", { class: "note-head" }, name?.textContent ?? id), make("p", {}, text)];
+  return [make("p", { class: "note-head" }, name?.firstChild?.textContent ?? id), make("p", {}, text)];
 }
 
 async function figure(id: string): Promise<Node[]> {

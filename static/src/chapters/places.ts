@@ -19,7 +19,8 @@ export interface ChapterScene {
   title: string;
   fold_open_for: "know" | "write";
   stand: Scene;
-  steps: readonly { id: string; stand: Scene }[];
+  /** Each with what its scene has otherwise than the chapter's. */
+  steps: readonly { id: string; stand: Partial<Scene> }[];
 }
 
 /** `step` 0 is the opening of the chapter, 1 its first step. */
@@ -29,7 +30,7 @@ export interface Place {
 }
 
 export function sceneOf({ chapter, step }: Place): Scene {
-  return chapter.steps[step - 1]?.stand ?? chapter.stand;
+  return { ...chapter.stand, ...chapter.steps[step - 1]?.stand };
 }
 
 /** The id of the element a place stands at; with "#" before it, its address. */

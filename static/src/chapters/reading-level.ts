@@ -18,8 +18,9 @@ export function foldOpen(openFor: Level, reader: Level): boolean {
 
 export function applyLevel(level: Level, chapters: readonly ChapterScene[]): void {
   for (const term of document.querySelectorAll<HTMLAnchorElement>("a.term")) {
-    const on = explained(term.dataset.level as Level, level);
-    if (on) term.setAttribute("href", `#term-${term.dataset.term}`);
+    const downTo = term.classList.contains("term-know") ? "know" : "new";
+    if (term.hash) term.dataset.href = `/glossary${term.hash}`;
+    if (explained(downTo, level)) term.setAttribute("href", term.dataset.href ?? "/glossary");
     else term.removeAttribute("href");
   }
   for (const chapter of chapters) {

@@ -34,10 +34,10 @@ export function rowsOf(table: HTMLTableElement): TableRow[] {
   }));
 }
 
-/** Text of an element without the hidden names of marks. */
+/** Text of an element without the names of marks that only assistive technology reads. */
 export function readable(element: Element | null): string {
   const copy = element?.cloneNode(true) as Element | undefined;
-  for (const hidden of copy?.querySelectorAll(".visually-hidden") ?? []) hidden.remove();
+  for (const hidden of copy?.querySelectorAll("i") ?? []) hidden.remove();
   return copy?.textContent?.trim() ?? "";
 }
 

@@ -12,6 +12,8 @@ import { commandOf, KEY_LIST, type Slide, slideAt, slidesOf } from "./slides";
 export interface PresenterOptions {
   store: Store<ExhibitState>;
   director: Director;
+  /** The page with every step in one sentence. */
+  cues: Document;
   /** Makes what a touch needs before it is shown. */
   prepare: (host: HTMLElement) => void;
 }
@@ -107,7 +109,7 @@ export class Presenter {
       this.words.replaceChildren(head, node);
       this.options.prepare(node);
     } else if (step) {
-      const cue = section.querySelector(`[data-cue="${chapter.steps[step - 1]?.id}"]`);
+      const cue = this.options.cues.querySelector(`[data-cue="${chapter.number}-${chapter.steps[step - 1]?.id}"]`);
       this.words.replaceChildren(head, make("p", { class: "slide-cue" }, ...copies(cue)));
     } else {
       const keyLine = make("p", { class: "key-line" }, ...copies(section.querySelector(".key-line")));
@@ -151,6 +153,12 @@ export function taken(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.matches("input, select, textarea, [contenteditable]")) return key !== "Escape";
   return (key === " " || key === "Enter") && target.closest("button, a, summary, [role=button]") !== null;
+}
+
+/** Fetches the page that holds the sentences of the steps. */
+export async function loadCues(): Promise<Document> {
+  const page = await fetch("/cues").then((answer) => answer.text());
+  return new DOMParser().parseFromString(page, "text/html");
 }
 
 function copies(source: Element | null): Node[] {

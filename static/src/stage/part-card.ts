@@ -25,7 +25,7 @@ export async function showPart(part: Part | null, picked: boolean, close: () => 
   for (const id of part.facts) {
     const fact = await getFact(id).catch(() => null);
     if (!fact || card.dataset.part !== part.id) continue;
-    const link = make("a", { class: `chip ${fact.kind}`, href: `/numbers#${id}` }, fact.text);
+    const link = make("a", { class: `chip chip-${fact.kind}`, href: `/numbers#${id}` }, fact.text);
     card.append(make("span", { class: "part-fact" }, `${fact.claim}: `, link));
   }
 }

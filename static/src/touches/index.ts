@@ -2,6 +2,7 @@
  * Finds the things to touch and brings each to life when its chapter comes near: its module is loaded then, not before.
  * Until then, and without a script, the page shows its tables.
  */
+import "../../styles/touch-figures.css";
 import type { Touch, TouchContext } from "./context";
 
 const MODULES: Readonly<Record<string, () => Promise<{ default: Touch }>>> = {
@@ -23,10 +24,7 @@ const MODULES: Readonly<Record<string, () => Promise<{ default: Touch }>>> = {
 export class Touches {
   private readonly begun = new Set<HTMLElement>();
 
-  constructor(private readonly context: TouchContext) {
-    // With a figure above it the table steps back; one press shows it.
-    for (const fold of document.querySelectorAll<HTMLDetailsElement>(".touch-host details.behind")) fold.open = false;
-  }
+  constructor(private readonly context: TouchContext) {}
 
   watch(): void {
     const near = new IntersectionObserver(

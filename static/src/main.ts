@@ -125,6 +125,8 @@ function start(boot: Boot): void {
     }
     stand?.set(standState());
     showLevers(now.explode ?? reading.scene.explode);
+    if (now.explode === before.explode && now.labels === before.labels && now.theme === before.theme)
+      void panel.refresh();
   });
 
   wireControls(store);

@@ -29,15 +29,16 @@ def test_without_webgl_text_and_laboratory_work(playwright: Playwright, server: 
     with launch(playwright, "--disable-3d-apis") as browser:
         visit = open_visit(browser, server)
         page = visit.go("/#chapter-14", stand=False)
-        page.wait_for_selector('#readouts[aria-busy="false"]')
+        page.wait_for_selector('#lab-body[aria-busy="false"]')
         assert page.locator(".chapter").count() == 14
         page.locator("#stand-note", has_text="cannot show the stand").wait_for()
         before = page.locator("#readouts").text_content()
         page.locator("#seqlen").press("ArrowRight")
         page.wait_for_function("(text) => document.getElementById('readouts').textContent !== text", arg=before)
         page.locator('input[name="algorithm"][value="standard"]').click()
+        page.locator("#flow-note", has_text="S and P go out").wait_for()
         page.locator("#scrub").press("End")
-        assert page.locator("#lab-grid rect[data-cell=probs]").count() > 0
+        page.locator("#lab-grid rect[data-cell=probs]").first.wait_for(state="attached")
         assert visit.complaints == []
 
 
@@ -78,8 +79,9 @@ def test_the_page_weighs_little_until_the_first_frame(browser: Browser, server: 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_axe_finds_nothing(browser: Browser, server: str, theme: str, viewport: dict[str, int]) -> None:
     visit = open_visit(browser, server, viewport=viewport)
-    page = visit.go(f"/?tier=low&theme={theme}&algorithm=fa2", stand=False)
-    page.wait_for_selector('#readouts[aria-busy="false"]')
+    lab = "compare=head_dim:64&broken=no_rescale&ask=n&guess_n=2@4096"
+    page = visit.go(f"/?tier=low&theme={theme}&algorithm=fa2&{lab}#lab", stand=False)
+    page.wait_for_selector('#lab-body[aria-busy="false"]')
     page.evaluate("() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     page.evaluate(AXE.read_text())
     found = page.evaluate("() => axe.run({resultTypes: ['violations']})")

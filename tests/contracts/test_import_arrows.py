@@ -15,14 +15,15 @@ PYTHON: dict[str, set[str]] = {
     "facts": set(),
     "content": {"facts"},
     "geometry": {"facts"},
+    "kernels": {"theory", "facts"},
     "web": {"theory", "facts", "content"},
 }
 ONLY_IN = {
     "trimesh": {"geometry"},
     "fastapi": {"web", "main", "checkout"},
     "jinja2": {"web"},
-    "torch": set(),
-    "triton": set(),
+    "torch": {"kernels"},
+    "triton": {"kernels"},
 }
 
 TYPESCRIPT: dict[str, set[str]] = {

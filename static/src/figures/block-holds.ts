@@ -18,7 +18,6 @@ const HEADROOM = 1.06;
 
 export class BlockHolds extends Sized {
   private rows: readonly HeldRow[] = [];
-  private readonly title = makeSvg("title");
 
   constructor(host: HTMLElement) {
     super(host, { class: "block-holds", role: "img" });
@@ -26,14 +25,14 @@ export class BlockHolds extends Sized {
 
   show(rows: readonly HeldRow[], spoken: string): void {
     this.rows = rows;
-    this.title.textContent = spoken;
+    this.say(spoken);
     this.layout();
   }
 
   protected layout(): void {
     if (!this.width || !this.rows.length) return;
     this.frame(TOP + ROW * this.rows.length + 6);
-    this.svg.replaceChildren(this.title, hatch(), ...this.rows.flatMap((row, at) => this.row(row, TOP + at * ROW)));
+    this.svg.replaceChildren(hatch(), ...this.rows.flatMap((row, at) => this.row(row, TOP + at * ROW)));
   }
 
   private row(row: HeldRow, y: number): SVGElement[] {
@@ -57,7 +56,11 @@ export class BlockHolds extends Sized {
         );
       x += width;
     }
-    if (x > limit) drawn.push(makeSvg("rect", { x: limit, y: bar, width: x - limit, height: BAR, fill: "url(#over)" }));
+    // The hatching lies under the letters.
+    if (x > limit) {
+      const letters = drawn.filter((part) => part.classList.contains("bar-letter"));
+      drawn.push(makeSvg("rect", { x: limit, y: bar, width: x - limit, height: BAR, fill: "url(#over)" }), ...letters);
+    }
     const right = limit > this.width * 0.6;
     drawn.push(
       makeSvg("line", {

@@ -26,6 +26,7 @@ export class FactorScale extends Sized {
   show(factors: readonly Factor[], guess: number): void {
     this.factors = factors;
     this.guess = guess;
+    this.say(this.spoken());
     this.layout();
   }
 
@@ -43,7 +44,6 @@ export class FactorScale extends Sized {
       height,
     );
     this.svg.replaceChildren(
-      makeSvg("title", {}, this.spoken()),
       makeSvg("line", { x1: SIDE, x2: this.width - SIDE, y1: LINE, y2: LINE, class: "axis-line" }),
       ...ticks.flatMap((tick) => [
         makeSvg("line", { x1: x.at(tick), x2: x.at(tick), y1: LINE - 4, y2: LINE + 4, class: "axis-line" }),

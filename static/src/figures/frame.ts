@@ -2,6 +2,7 @@
  * The paper a figure is drawn on: an SVG with a title and a description, as wide as its place, lettering as large as the
  * text around it. Redrawn when its place or the size of the text changes.
  */
+import "../../styles/touch-figures.css";
 import { makeSvg } from "../ui/dom";
 
 let figures = 0;

@@ -6,6 +6,7 @@
 import { type LogScale, logScale, spread } from "../math/log-scale";
 import { make, makeSvg } from "../ui/dom";
 import { put } from "../ui/slots";
+import { legendItem } from "./legend";
 import { Sized } from "./sized";
 
 export interface PanelCurve {
@@ -239,22 +240,6 @@ export class LogPanel extends Sized {
       return makeSvg("g", { transform: at }, makeSvg("title", {}, label), shape, text);
     });
   }
-}
-
-function legendItem(curve: PanelCurve): HTMLLIElement {
-  const key = makeSvg("svg", { width: 34, height: 14, "aria-hidden": "true" });
-  const stroke = {
-    stroke: curve.color,
-    "stroke-width": 2.25,
-    ...(curve.dash ? { "stroke-dasharray": curve.dash } : {}),
-  };
-  if (curve.kind === "band") {
-    key.append(
-      makeSvg("rect", { x: 1, y: 2, width: 32, height: 10, fill: curve.color, "fill-opacity": 0.16, ...stroke }),
-    );
-  } else key.append(makeSvg("line", { x1: 1, x2: 33, y1: 7, y2: 7, ...stroke }));
-  const edges = curve.edges ? ` (below: ${curve.edges[0]}; above: ${curve.edges[1]})` : "";
-  return make("li", {}, key, `${curve.label}${edges}`);
 }
 
 function short(value: number): string {

@@ -32,7 +32,6 @@ export class RooflineFigure extends Sized {
   private chosen = "";
   private points: readonly RoofPoint[] = [];
   private marks: SVGCircleElement[] = [];
-  private readonly title = makeSvg("title");
 
   constructor(
     host: HTMLElement,
@@ -45,7 +44,7 @@ export class RooflineFigure extends Sized {
     const rebuilt = chosen !== this.chosen || points.length !== this.points.length;
     this.chosen = chosen;
     this.points = points;
-    if (this.title.textContent !== spoken) this.title.textContent = spoken;
+    this.say(spoken);
     if (rebuilt) this.layout();
     else this.place();
   }
@@ -58,7 +57,7 @@ export class RooflineFigure extends Sized {
     this.marks = this.points.map((point) => dot(point, 6));
     const last = this.roofs.filter(({ id }) => id !== this.chosen).map((roof) => this.roof(roof, false));
     const mine = this.roofs.filter(({ id }) => id === this.chosen).map((roof) => this.roof(roof, true));
-    this.svg.replaceChildren(this.title, ...this.axes(), ...last.flat(), ...mine.flat());
+    this.svg.replaceChildren(...this.axes(), ...last.flat(), ...mine.flat());
     this.svg.append(...this.names(), ...this.marks);
     this.place();
   }

@@ -1,5 +1,7 @@
 /* A drawing whose units are the page's pixels: it is laid out again when the room for it changes, so text keeps its size. */
+import "../../styles/figures.css";
 import { makeSvg } from "../ui/dom";
+import { put } from "../ui/slots";
 
 export abstract class Sized {
   readonly svg: SVGSVGElement;
@@ -32,6 +34,11 @@ export abstract class Sized {
   /** Height of the type, in pixels: the projector's theme has a larger one. */
   protected get type(): number {
     return Number.parseFloat(getComputedStyle(this.svg).fontSize);
+  }
+
+  /** What is said of the drawing to those who do not see it. */
+  protected say(text: string): void {
+    put(this.svg, { "aria-label": text });
   }
 
   /** Builds what depends on the width only. */

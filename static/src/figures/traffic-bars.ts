@@ -36,7 +36,7 @@ export const TENSORS: Readonly<Record<string, { letter: string; color: string; p
   dp: { letter: "dP", color: "var(--s)", pale: true },
   ds: { letter: "dS", color: "var(--s)" },
   dq: { letter: "dQ", color: "var(--q)", pale: true },
-  dq_acc: { letter: "dQ32", color: "var(--q)", pale: true },
+  dq_acc: { letter: "dQ", color: "var(--q)", pale: true },
   dk: { letter: "dK", color: "var(--k)", pale: true },
   dv: { letter: "dV", color: "var(--v)", pale: true },
   stats: { letter: "m, ℓ", color: "var(--stat)" },
@@ -61,7 +61,6 @@ export class TrafficBars extends Sized {
   private columns: readonly BarColumn[] = [];
   private drawn: Drawn[][] = [];
   private room = 0;
-  private readonly title = makeSvg("title");
 
   constructor(host: HTMLElement) {
     super(host, { class: "traffic-bars", role: "img" });
@@ -70,7 +69,7 @@ export class TrafficBars extends Sized {
   show(columns: readonly BarColumn[], spoken: string): void {
     const rebuilt = columns.length !== this.columns.length;
     this.columns = columns;
-    if (this.title.textContent !== spoken) this.title.textContent = spoken;
+    this.say(spoken);
     if (rebuilt) this.layout();
     else this.place();
   }
@@ -82,7 +81,7 @@ export class TrafficBars extends Sized {
     const rows = this.columns.map(({ bars }) => bars.length);
     const heights = rows.map((count) => TOP + count * ROW);
     this.frame(beside ? Math.max(...heights) : heights.reduce((sum, height) => sum + height, 0));
-    this.svg.replaceChildren(this.title);
+    this.svg.replaceChildren();
     this.drawn = this.columns.map((column, at) => {
       const x = beside ? at * (this.room + GAP) : 0;
       const y = beside ? 0 : heights.slice(0, at).reduce((sum, height) => sum + height, 0);
@@ -131,8 +130,8 @@ export class TrafficBars extends Sized {
 }
 
 function place(drawn: Drawn, bar: Bar, scale: number): void {
-  say(drawn.name, `${bar.name}${bar.note ? ` · ${bar.note}` : ""}`);
-  say(drawn.total, bar.total);
+  write(drawn.name, `${bar.name}${bar.note ? ` · ${bar.note}` : ""}`);
+  write(drawn.total, bar.total);
   let x = 0;
   const bytes = new Map(bar.parts.map((part) => [part.tensor, part.bytes]));
   for (const [tensor, { rect, text }] of drawn.parts) {
@@ -146,12 +145,12 @@ function place(drawn: Drawn, bar: Bar, scale: number): void {
     const letter = TENSORS[tensor]?.letter ?? tensor;
     const fits = width > letter.length * LETTER_WIDTH + 4;
     put(text, fits ? { visibility: "visible", x: (x + width / 2).toFixed(2) } : { visibility: "hidden" });
-    if (fits) say(text, letter);
+    if (fits) write(text, letter);
     x += width;
   }
 }
 
-function say(element: SVGTextElement, text: string): void {
+function write(element: SVGTextElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 

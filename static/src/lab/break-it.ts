@@ -116,7 +116,11 @@ function oneCase(answer: BrokenAnswer, shown: BrokenCase): HTMLElement {
       ` (up to ${digits(shown.largest_score, 3)}): ${verdict}${moved}`,
     ),
     errorStrip(shown),
-    make("pre", {}, `row ${shown.row + 1}   right  ${numbers(shown.right)}\n        shown  ${numbers(shown.wrong)}`),
+    make(
+      "pre",
+      { tabindex: "0" },
+      `row ${shown.row + 1}   right  ${numbers(shown.right)}\n        shown  ${numbers(shown.wrong)}`,
+    ),
   );
 }
 

@@ -2,6 +2,8 @@
  * The laboratory. Moving the lever asks nothing: one sweep per setting holds every stop. What is shown is drawn once a
  * frame at most. When the server is slow or gone, the last answer stays and says whose it is.
  */
+import "../../styles/lab-body.css";
+import "../../styles/lab-extras.css";
 import { ApiError } from "../api/client";
 import type { LabSweepAnswer } from "../api/schema.gen";
 import { BlockGrid } from "../figures/block-grid";
@@ -21,7 +23,7 @@ import { GpuTable } from "./gpu-table";
 import { rooms } from "./layout";
 import { measuredNote, measuredPoints } from "./measured";
 import { Panel } from "./panel";
-import { columns, held, passes, roofPoints, spoken, spokenColumns, verdict } from "./pictures";
+import { columns, held, passes, roofPoints, spoken, spokenColumns, spokenRoofs, verdict } from "./pictures";
 import { Questions } from "./questions";
 import { Readouts } from "./readouts";
 import { Share } from "./share";
@@ -169,7 +171,8 @@ export class Lab {
     parts.bars.show(bars, spokenColumns(bars));
     this.passesLine.set(passes(point));
     this.block(point);
-    parts.roofline.show(state.gpu, roofPoints(point), verdict(point));
+    const roofed = roofPoints(point);
+    parts.roofline.show(state.gpu, roofed, spokenRoofs(roofed));
     parts.gpus.show(point);
     void parts.compare.show(state, point);
     void parts.broken.show(state, point);

@@ -79,7 +79,12 @@ export function rooms(host: HTMLElement): Rooms {
     make(
       "div",
       { class: "lab-pair" },
-      part("What one block holds", "", made.holds, made.verdict),
+      part(
+        "What one block holds",
+        "One block each of Q, K and V in shared memory; scores, output and row statistics in registers.",
+        made.holds,
+        made.verdict,
+      ),
       part("The score blocks", "", made.grid, made.gridCaption),
     ),
     part(

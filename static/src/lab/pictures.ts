@@ -95,7 +95,7 @@ export function spokenColumns(shown: readonly BarColumn[]): string {
     .join(" ");
 }
 
-const LIMITS = { smem: "of shared memory for one block", rmem: "of registers on one SM" } as const;
+const LIMITS = { smem: "for one block", rmem: "on one SM" } as const;
 
 export function held({ counts, lab }: Point): HeldRow[] {
   const { block } = counts;
@@ -107,8 +107,8 @@ export function held({ counts, lab }: Point): HeldRow[] {
     pieces: lab.holds.filter((piece) => piece.resource === resource).map(({ what, bytes }) => ({ what, bytes })),
   });
   return [
-    row("smem", "Shared memory: blocks of Q, K, V", block.smem_bytes, block.smem_limit_bytes),
-    row("rmem", "Registers: scores, output, statistics", block.rmem_bytes, block.rmem_limit_bytes),
+    row("smem", "Shared memory", block.smem_bytes, block.smem_limit_bytes),
+    row("rmem", "Registers", block.rmem_bytes, block.rmem_limit_bytes),
   ];
 }
 
@@ -136,6 +136,15 @@ export function roofPoints({ counts, lab }: Point): RoofPoint[] {
     if (!least || !flops) return [];
     return [{ ...look, intensity: lab.intensity[way] ?? 1, flopsPerS: flops / (least.time_us / 1e6) }];
   });
+}
+
+export function spokenRoofs(points: readonly RoofPoint[]): string {
+  if (!points.length) return "No roof for this precision: its peak is not in the hardware table.";
+  const said = points.map(
+    ({ name, intensity, flopsPerS }) =>
+      `${name}: ${digits(intensity, 3)} operations a byte, at most ${digits(flopsPerS / 1e12, 3)} TFLOP/s`,
+  );
+  return `The roofs of four GPUs, and under the chosen one ${said.join("; ")}.`;
 }
 
 /** The answer in one sentence, for those who listen. */

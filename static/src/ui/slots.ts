@@ -29,17 +29,37 @@ export function put(element: Element, attributes: Readonly<Record<string, string
   }
 }
 
-/** Calls `run` once the calls of `soon` have stopped coming for `ms`. */
-export function atRest(ms: number, run: () => void): { soon(): void; now(): void } {
+/** Whether a finger or a button is down: a hand that holds a lever still has not let go of it. */
+let held = false;
+if (typeof window !== "undefined") {
+  window.addEventListener(
+    "pointerdown",
+    () => {
+      held = true;
+    },
+    true,
+  );
+  for (const end of ["pointerup", "pointercancel"])
+    window.addEventListener(
+      end,
+      () => {
+        held = false;
+      },
+      true,
+    );
+}
+
+/** Calls `run` once the calls of `soon` have stopped coming for `ms` and nothing is held down. */
+export function atRest(ms: number, run: () => void): { soon(): void } {
   let timer = 0;
+  const due = (): void => {
+    if (held) timer = window.setTimeout(due, ms);
+    else run();
+  };
   return {
     soon() {
       clearTimeout(timer);
-      timer = window.setTimeout(run, ms);
-    },
-    now() {
-      clearTimeout(timer);
-      run();
+      timer = window.setTimeout(due, ms);
     },
   };
 }

@@ -1,0 +1,89 @@
+"""Compiles every Triton kernel a run will need before it starts, in several processes that touch no GPU.
+
+Each process calls the launchers on tensors without storage while `launching.compile_only` is on; results land in
+Triton's cache on disk, where the run finds them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from app.kernels import configs, registry
+from app.kernels.bench.cases import CheckCase
+
+MOST_WORKERS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One launch to compile. Tiles are given only when another than the chosen one is meant."""
+
+    kernel: str
+    case: CheckCase
+    tile: configs.Tile | None = None
+    backward_tile: configs.Tile | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Jobs with equal keys compile the same kernels."""
+        case = self.case
+        sizes = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
+        kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
+        return (self.kernel, kind, sizes, self.tile, self.backward_tile)
+
+
+def unique(jobs: Iterable[Job]) -> list[Job]:
+    """One job for each key, in order."""
+    return list({job.key: job for job in jobs}.values())
+
+
+def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> list[str]:
+    """Compile all jobs; what failed, one line each. Failures are found again, and told, when the kernel is run."""
+    workers = max(1, min(MOST_WORKERS, (os.cpu_count() or 2) - 1, len(jobs)))
+    failed = []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _start, (compute_capability,)) as pool:
+        waiting = {pool.submit(compile_one, job): job for job in jobs}
+        for future in as_completed(waiting):
+            error = future.exception()
+            if error is not None:
+                job = waiting[future]
+                failed.append(f"{job.kernel} {job.case} {job.tile or ''}: {(str(error).splitlines() or [''])[0]}")
+    return failed
+
+
+def compile_one(job: Job) -> int:
+    """Compile one job in this process, where `launching.compile_only` must be on; how many kernels it launches."""
+    import torch
+
+    from app.kernels import launching
+    from app.kernels.problem import Problem, torch_dtype
+    from app.theory.dropout import Dropout
+
+    case, dtype = job.case, torch_dtype(job.case.dtype)
+    rows = {"q": case.seqlen_q, "k": case.seqlen_k, "v": case.seqlen_k, "do": case.seqlen_q}
+    if case.direction == "forward":
+        del rows["do"]
+    tensors = {
+        name: torch.empty(case.batch, case.num_heads, count, case.head_dim, dtype=dtype, device="meta")
+        for name, count in rows.items()
+    }
+    problem = Problem(**tensors, causal=case.causal, dropout=Dropout(1, case.dropout) if case.dropout else None)
+    tiles = [tile for tile in (job.tile, job.backward_tile) if tile is not None]
+    before = launching.launches()
+    bound = registry.get(job.kernel).bind()(problem, *tiles)
+    bound.forward()
+    if bound.backward is not None and case.direction == "backward":
+        bound.backward()
+    return launching.launches() - before
+
+
+def _start(compute_capability: tuple[int, int]) -> None:
+    """Turn compiling on for the whole life of a worker process."""
+    from app.kernels import launching
+
+    launching.start_compiling(compute_capability)

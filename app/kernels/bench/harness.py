@@ -1,0 +1,158 @@
+"""The one way to time anything here.
+
+Warm up; then run as often as a time budget allows, up to MAX_REPEATS times, each run between two CUDA events. Warm:
+the runs follow one another, so the L2 cache holds what it can of the last one. Flushed: before each run the cache is
+filled with other data, outside the measured stretch. The answer keeps every sample; the summary is the median with the
+10th and 90th percentile. Runs are replayed from a CUDA graph where they can be captured, so that the time is the GPU's
+and not Python's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import torch
+
+MAX_REPEATS = 100
+# Fewest samples a run is timed with, however long it takes.
+FEWEST = 3
+WARM_UPS = 3
+FLUSH_TIMES = 4  # how many times the L2 cache's size is read to empty it
+
+Run = Callable[[], object]
+
+
+class Clock(Protocol):
+    """Times runs. `before`, when given, is done before each run and not measured."""
+
+    def sample(self, run: Run, repeats: int, before: Run | None) -> list[float]:
+        """Milliseconds of each of `repeats` runs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Times of one kernel on one case, in milliseconds; `samples` in the order they were taken."""
+
+    median: float
+    p10: float
+    p90: float
+    samples: tuple[float, ...]
+
+
+def quantile(samples: Sequence[float], q: float) -> float:
+    """The `q`-quantile (0 ≤ q ≤ 1) with linear interpolation between neighbours. ValueError without samples."""
+    if not samples:
+        raise ValueError("there are no samples")
+    ordered = sorted(samples)
+    position = q * (len(ordered) - 1)
+    below = math.floor(position)
+    above = math.ceil(position)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def summarize(samples: Sequence[float]) -> Summary:
+    """Median, p10 and p90. ValueError without samples or with one that is not a positive number."""
+    if not all(math.isfinite(sample) and sample > 0 for sample in samples):
+        raise ValueError("a time is not a positive number")
+    return Summary(quantile(samples, 0.5), quantile(samples, 0.1), quantile(samples, 0.9), tuple(samples))
+
+
+def repeats_for(one_run_ms: float, budget_ms: float) -> int:
+    """How often a run that takes `one_run_ms` fits into the budget: from FEWEST to MAX_REPEATS times."""
+    affordable = int(budget_ms / one_run_ms) if one_run_ms > 0 else MAX_REPEATS
+    return min(MAX_REPEATS, max(affordable, FEWEST))
+
+
+def measure(run: Run, clock: Clock, *, budget_ms: float, before: Run | None = None) -> Summary:
+    """Time `run` within about `budget_ms`; `before` (a cache flush) precedes every run.
+
+    The budget is for the measured runs; warm-up and flushes come on top. A run as long as the budget is warmed up once.
+    """
+    first = clock.sample(run, 1, before)[0]
+    if first * WARM_UPS < budget_ms:
+        first = quantile(clock.sample(run, WARM_UPS, before), 0.5)
+    return summarize(clock.sample(run, repeats_for(first, budget_ms), before))
+
+
+class CudaClock:
+    """CUDA events around each run. All runs are queued before the first is waited for."""
+
+    def sample(self, run: Run, repeats: int, before: Run | None) -> list[float]:
+        """Milliseconds of each of `repeats` runs on the current GPU."""
+        import torch
+
+        pairs = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(repeats)]
+        for start, end in pairs:
+            if before is not None:
+                before()
+            start.record()
+            run()
+            end.record()
+        torch.cuda.synchronize()
+        return [float(start.elapsed_time(end)) for start, end in pairs]
+
+
+class Flush:
+    """Fills the L2 cache with other data: reads a buffer several times its size (so nothing has to be written back)."""
+
+    def __init__(self, l2_bytes: int) -> None:
+        import torch
+
+        self._buffer = torch.zeros(FLUSH_TIMES * l2_bytes // 4, dtype=torch.int32, device="cuda")  # 4 bytes each
+        self._sum = torch.zeros((), dtype=torch.int64, device="cuda")
+
+    def __call__(self) -> None:
+        """Queue the reading; nothing is waited for."""
+        import torch
+
+        torch.sum(self._buffer, dim=(0,), dtype=torch.int64, out=self._sum)
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Something to time: `run`, and `launch`: "graph" when it replays a CUDA graph, "plain" when it calls Python."""
+
+    run: Run
+    launch: str
+    why_plain: str = ""
+
+
+def captured(run: Run) -> Captured:
+    """`run` as a CUDA graph; the plain call, with the reason, when it cannot be captured.
+
+    The current stream must not be the default one, which cannot be captured.
+    """
+    import torch
+
+    try:
+        run()  # everything that is made on first use is made now
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        graph.capture_begin()
+        try:
+            kept = run()
+        finally:
+            graph.capture_end()
+        graph.replay()
+        torch.cuda.synchronize()
+    except RuntimeError as error:
+        torch.cuda.synchronize()
+        return Captured(run, "plain", str(error).splitlines()[0])
+    return Captured(_Replay(graph, kept), "graph")
+
+
+class _Replay:
+    """A captured graph together with the tensors it writes, which must stay alive as long as it does."""
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, kept: object) -> None:
+        self._graph = graph
+        self._kept = kept
+
+    def __call__(self) -> None:
+        """Queue one replay."""
+        self._graph.replay()

@@ -1,0 +1,78 @@
+"""Times every tile of a kernel's fixed list on one case a kind, and chooses the fastest for this run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.kernels import configs, registry
+from app.kernels.bench import check, harness
+from app.kernels.bench.ahead import Job
+from app.kernels.bench.cases import TimingCase
+
+DEVICE = "cuda"
+BUDGET_MS = 60.0
+TUNED = ("fa2_triton",)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One tile for one case; `job` is what has to be compiled for it."""
+
+    kernel: str
+    case: TimingCase
+    tile: configs.Tile
+
+    @property
+    def job(self) -> Job:
+        """The launch to compile."""
+        tiles = {"tile": self.tile} if self.case.direction == "forward" else {"backward_tile": self.tile}
+        return Job(self.kernel, self.case.to_check, **tiles)
+
+
+def candidates(cases: Sequence[TimingCase]) -> list[Candidate]:
+    """Every tile to try, grouped by case."""
+    return [
+        Candidate(kernel, case, tile)
+        for kernel in TUNED
+        for case in cases
+        for tile in configs.choices(kernel, case.direction, case.head_dim)
+    ]
+
+
+def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: Callable[[], bool]) -> None:
+    """Time all candidates, choose the fastest right one of each case, and report one line a case.
+
+    A tile that does not compile, does not fit or gives a wrong result is named and passed over.
+    """
+    clock = harness.CudaClock()
+    by_case: dict[tuple[str, TimingCase], list[configs.Tile]] = {}
+    for candidate in listed:
+        by_case.setdefault((candidate.kernel, candidate.case), []).append(candidate.tile)
+    for (kernel_id, case), tiles in by_case.items():
+        if not may_go_on():
+            report("tuning stopped: no time left")
+            return
+        problem, _ = check.draw(case.to_check, DEVICE)
+        known = check.truth(problem, most_heads=1)
+        times: dict[configs.Tile, float] = {}
+        notes = []
+        for tile in tiles:
+            tiles_given = {"tile": tile} if case.direction == "forward" else {"backward_tile": tile}
+            try:
+                bound = registry.get(kernel_id).bind()(problem, **tiles_given)
+                verdict = check.judge(check.results(bound, case.direction), known, case.dtype)
+                run = bound.forward if case.direction == "forward" else bound.backward
+                if not verdict.ok or run is None:
+                    notes.append(f"{tile}: wrong, {verdict.message}")
+                    continue
+                times[tile] = harness.measure(harness.captured(run).run, clock, budget_ms=BUDGET_MS).median
+            except (RuntimeError, ValueError) as error:
+                notes.append(f"{tile}: {(str(error).splitlines() or [type(error).__name__])[0][:100]}")
+        if times:
+            best = min(times, key=lambda tile: times[tile])
+            configs.choose(kernel_id, case.direction, case.head_dim, case.causal, best)
+            order = ", ".join(f"{tile} {time:.3f}" for tile, time in sorted(times.items(), key=lambda item: item[1]))
+            report(f"{kernel_id} {case.direction} d{case.head_dim} {'causal' if case.causal else 'full'} ms: {order}")
+        for note in notes:
+            report(f"    {note}")

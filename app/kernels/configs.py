@@ -1,0 +1,119 @@
+"""Block shapes, warps and stages each Triton rung may use: short fixed lists, the first entry the default.
+
+What limits a choice is named beside it: shared memory of one thread block (227 KiB on Hopper, 163 on an A100, 99 on the
+smaller Ampere and Ada parts), 65,536 registers an SM, at most 255 a thread.
+The bench can time every entry of a list and use the fastest (`--tune`); without it nothing is searched at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from app.kernels import capability
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Rows of q and of k/v handled at once, warps of the thread block, and stages of the pipeline of loads.
+
+    `tma_add` (backward only): dq is added up in memory by the copy engine instead of by atomic adds of the threads.
+    """
+
+    block_m: int
+    block_n: int
+    num_warps: int
+    num_stages: int
+    tma_add: bool = False
+
+    def __str__(self) -> str:
+        """As the bench prints it: 128x64 w8 s3."""
+        return f"{self.block_m}x{self.block_n} w{self.num_warps} s{self.num_stages}{' tma' if self.tma_add else ''}"
+
+
+# (kernel, direction, head_dim) → choices.
+HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
+    {
+        ("fa2_triton", "forward", 64): (
+            Tile(128, 128, 8, 3),
+            Tile(128, 128, 8, 2),
+            Tile(128, 64, 4, 3),  # at most 255 registers a thread: two thread blocks an SM
+            Tile(64, 128, 4, 3),
+            Tile(128, 64, 8, 4),
+        ),
+        ("fa2_triton", "forward", 128): (
+            Tile(128, 128, 8, 2),  # q 32 KiB, k and v 2 x 64 KiB
+            Tile(128, 64, 8, 3),
+            Tile(128, 64, 4, 2),  # 250 registers x 128 threads, 96 KiB: two thread blocks an SM
+            Tile(64, 128, 4, 2),
+            Tile(64, 64, 4, 2),  # 80 KiB: two thread blocks an SM
+        ),
+        ("fa2_triton", "forward", 256): (
+            Tile(128, 64, 8, 2),  # q 64 KiB, k and v 2 x 64 KiB
+            Tile(64, 64, 4, 2),
+            Tile(128, 32, 8, 2),
+        ),
+        ("fa1_triton", "forward", 64): (Tile(128, 64, 8, 1),),
+        ("fa1_triton", "forward", 128): (Tile(128, 64, 8, 1),),
+        ("fa1_triton", "forward", 256): (Tile(64, 32, 8, 1),),
+        ("blocksparse_triton", "forward", 64): (Tile(128, 128, 8, 2),),
+        ("blocksparse_triton", "forward", 128): (Tile(128, 128, 8, 2),),
+        ("blocksparse_triton", "forward", 256): (Tile(128, 64, 8, 2),),
+        ("fa2_triton", "backward", 64): (
+            Tile(64, 128, 8, 2),
+            Tile(64, 128, 8, 2, tma_add=True),
+            Tile(128, 128, 8, 2, tma_add=True),
+            Tile(64, 64, 4, 2),
+            Tile(64, 64, 4, 2, tma_add=True),
+        ),
+        ("fa2_triton", "backward", 128): (
+            Tile(64, 128, 8, 2),  # dk and dv alone take 128 registers a thread
+            Tile(64, 128, 8, 2, tma_add=True),
+            Tile(64, 64, 4, 1),  # two thread blocks an SM
+            Tile(64, 64, 4, 1, tma_add=True),
+            Tile(64, 64, 8, 2, tma_add=True),
+        ),
+        ("fa2_triton", "backward", 256): (
+            Tile(64, 64, 8, 1),
+            Tile(64, 64, 8, 1, tma_add=True),
+        ),
+    }
+)
+
+# What older GPUs use, sized for 99 KiB of shared memory; also the shapes of the rungs that are not tuned.
+PLAIN: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
+    {
+        ("fa1_triton", "forward", 64): (Tile(64, 64, 4, 1),),
+        ("fa1_triton", "forward", 128): (Tile(64, 64, 4, 1),),
+        ("fa1_triton", "forward", 256): (Tile(32, 32, 4, 1),),
+        ("fa2_triton", "forward", 64): (Tile(128, 64, 4, 2),),
+        ("fa2_triton", "forward", 128): (Tile(64, 64, 4, 2),),
+        ("fa2_triton", "forward", 256): (Tile(64, 32, 4, 1),),
+        ("fa2_triton", "backward", 64): (Tile(64, 64, 4, 1),),
+        ("fa2_triton", "backward", 128): (Tile(32, 64, 4, 1),),
+        ("fa2_triton", "backward", 256): (Tile(16, 32, 4, 1),),
+        ("blocksparse_triton", "forward", 64): (Tile(128, 64, 4, 2),),
+        ("blocksparse_triton", "forward", 128): (Tile(64, 64, 4, 2),),
+        ("blocksparse_triton", "forward", 256): (Tile(64, 32, 4, 1),),
+    }
+)
+
+_chosen: dict[tuple[str, str, int, bool], Tile] = {}
+
+
+def choices(kernel: str, direction: str, head_dim: int) -> tuple[Tile, ...]:
+    """The tiles to try on this machine's GPU. KeyError for a kernel that has none."""
+    key = (kernel, direction, head_dim)
+    hopper = capability.is_hopper() and key in HOPPER
+    return HOPPER[key] if hopper else PLAIN[key]
+
+
+def tile_for(kernel: str, direction: str, head_dim: int, causal: bool) -> Tile:
+    """What was chosen with `choose`, else the default."""
+    return _chosen.get((kernel, direction, head_dim, causal)) or choices(kernel, direction, head_dim)[0]
+
+
+def choose(kernel: str, direction: str, head_dim: int, causal: bool, tile: Tile) -> None:
+    """Use `tile` from now on, in this process."""
+    _chosen[kernel, direction, head_dim, causal] = tile

@@ -1,0 +1,207 @@
+"""Rung 1, the standard way: S = QKᵀ, P = softmax(S), O = PV. The idea is the round trip that the others avoid.
+
+Three kernels, and between them S and P lie in memory, N×N entries each for every head. The matrix products are one
+tiled kernel, the softmax handles a whole row at once in registers; scale and causal mask cost nothing extra, they are
+applied to S before it is written. Backward is the first paper's Algorithm 3 (arXiv 2205.14135) in five kernels.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from app.kernels import capability
+from app.kernels.launching import launch, tiles_of
+from app.kernels.problem import Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
+from app.kernels.tiles import load_block, store_block
+
+# A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
+LONGEST_ROW = 65_536
+# Rows of S and P start at multiples of this many entries, so that tiles of them can be moved in 16-byte pieces.
+ROW_STEP = 64
+BLOCK_K = 64
+LN_2 = tl.constexpr(0.6931471805599453)
+LOG2_E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit(do_not_specialize=["heads", "rows", "columns", "depth"])
+def standard_matmul(
+    a, b, c, heads, rows, columns, depth, scale,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, STAGES: tl.constexpr,
+    TURN_A: tl.constexpr, TURN_B: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    """c = scale · a·b for every head; `TURN_A` (`TURN_B`): the matrix lies in memory the other way round.
+
+    Past the edges tiles read as zeros and write nothing. `CAUSAL` puts -inf where the column comes after the row.
+    """
+    blocks_n = tl.cdiv(columns, BLOCK_N)
+    blocks = tl.cdiv(rows, BLOCK_M) * blocks_n
+    batch = tl.program_id(0) // blocks // heads
+    head = tl.program_id(0) // blocks % heads
+    first_row = tl.program_id(0) % blocks // blocks_n * BLOCK_M
+    first_column = tl.program_id(0) % blocks_n * BLOCK_N
+    acc = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
+    for k in tl.range(0, depth, BLOCK_K, num_stages=STAGES):
+        if TURN_A:
+            a_tile = load_block(a, batch, head, k, first_row, BLOCK_K, BLOCK_M).T
+        else:
+            a_tile = load_block(a, batch, head, first_row, k, BLOCK_M, BLOCK_K)
+        if TURN_B:
+            b_tile = load_block(b, batch, head, first_column, k, BLOCK_N, BLOCK_K).T
+        else:
+            b_tile = load_block(b, batch, head, k, first_column, BLOCK_K, BLOCK_N)
+        acc = tl.dot(a_tile, b_tile, acc)
+    acc = acc * scale
+    if CAUSAL:
+        row = first_row + tl.arange(0, BLOCK_M)[:, None]
+        column = first_column + tl.arange(0, BLOCK_N)[None, :]
+        acc = tl.where(column <= row, acc, float("-inf"))
+    store_block(c, batch, head, first_row, first_column, acc, BLOCK_M, BLOCK_N)
+
+
+@triton.jit
+def standard_softmax(scores, probs, lse, columns, row_step, WIDTH: tl.constexpr):
+    """One row of S: hbm → rmem, softmax, → hbm. Also its log-sum-exp."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, WIDTH)
+    real = column < columns
+    x = tl.load(scores + row * row_step + column, mask=real, other=float("-inf")).to(tl.float32) * LOG2_E
+    row_max = tl.max(x, 0)
+    weights = tl.exp2(x - row_max)
+    row_sum = tl.sum(weights, 0)
+    tl.store(probs + row * row_step + column, (weights / row_sum).to(probs.dtype.element_ty), mask=real)
+    tl.store(lse + row, (row_max + tl.log2(row_sum)) * LN_2)
+
+
+@triton.jit
+def standard_softmax_backward(probs, dprobs, columns, row_step, scale, WIDTH: tl.constexpr):
+    """One row: dS = scale · P∘(dP - rowsum(P∘dP)), written over dP."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, WIDTH)
+    real = column < columns
+    p = tl.load(probs + row * row_step + column, mask=real, other=0.0).to(tl.float32)
+    dp = tl.load(dprobs + row * row_step + column, mask=real, other=0.0).to(tl.float32)
+    ds = p * (dp - tl.sum(p * dp, 0)) * scale
+    tl.store(dprobs + row * row_step + column, ds.to(dprobs.dtype.element_ty), mask=real)
+
+
+def _matmul(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    *,
+    scale: float = 1.0,
+    turn_a: bool = False,
+    turn_b: bool = False,
+    causal: bool = False,
+) -> None:
+    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block."""
+    batch, heads, rows, columns = c.shape
+    depth = a.shape[2] if turn_a else a.shape[3]
+    hopper = capability.has_tma() or capability.interpreting()
+    # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
+    block_m, block_n = 128, 256 if hopper and columns > 128 else 128 if columns > 64 else 64
+    block_a = (BLOCK_K, block_m) if turn_a else (block_m, BLOCK_K)
+    block_b = (block_n, BLOCK_K) if turn_b else (BLOCK_K, block_n)
+    launch(
+        standard_matmul,
+        (triton.cdiv(rows, block_m) * triton.cdiv(columns, block_n) * batch * heads,),
+        tiles_of(a, *block_a),
+        tiles_of(b, *block_b),
+        tiles_of(c, block_m, block_n),
+        heads,
+        rows,
+        columns,
+        depth,
+        scale,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        BLOCK_K=BLOCK_K,
+        STAGES=3 if hopper else 2,
+        TURN_A=turn_a,
+        TURN_B=turn_b,
+        CAUSAL=causal,
+        num_warps=8,
+    )
+
+
+def _matrix(problem: Problem, sizes: Sizes) -> torch.Tensor:
+    """Room for S, P or a gradient of one: (batch, num_heads, seqlen_q, seqlen_k), rows a multiple of ROW_STEP apart."""
+    width = triton.cdiv(sizes.seqlen_k, ROW_STEP) * ROW_STEP
+    whole = problem.q.new_empty(sizes.batch, sizes.num_heads, sizes.seqlen_q, width)
+    return whole[..., : sizes.seqlen_k]
+
+
+def _row_options(sizes: Sizes) -> dict[str, int]:
+    """Width of a row in registers, and warps to hold it: at most 64 entries a thread."""
+    if sizes.seqlen_k > LONGEST_ROW:
+        raise KernelInputError(f"a row of S is at most {LONGEST_ROW:,} entries long, got {sizes.seqlen_k:,}")
+    width = max(16, triton.next_power_of_2(sizes.seqlen_k))
+    return {"WIDTH": width, "num_warps": min(32, max(1, width // 1024))}
+
+
+def forward(
+    problem: Problem,
+    *,
+    o: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    scores: torch.Tensor | None = None,
+    probs: torch.Tensor | None = None,
+) -> Forward:
+    """softmax(QKᵀ/√d)V of any two lengths. `scores` and `probs` are where S and P are written; made when not given."""
+    sizes = check(problem)
+    scores = _matrix(problem, sizes) if scores is None else scores
+    probs = _matrix(problem, sizes) if probs is None else probs
+    o = torch.empty_like(problem.q) if o is None else o
+    lse = problem.q.new_empty(problem.q.shape[:3], dtype=torch.float32) if lse is None else lse
+    _matmul(problem.q, problem.k, scores, scale=problem.softmax_scale, turn_b=True, causal=problem.causal)
+    rows = sizes.heads * sizes.seqlen_q
+    launch(standard_softmax, (rows,), scores, probs, lse, sizes.seqlen_k, scores.stride(2), **_row_options(sizes))
+    _matmul(probs, problem.v, o)
+    return Forward(o, lse)
+
+
+def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | None = None) -> Gradients:
+    """Gradients of sum(o * do), from the P that `forward` wrote. KernelInputError when `problem.do` is missing."""
+    sizes = check(problem)
+    if problem.do is None:
+        raise KernelInputError("the backward pass needs do")
+    gradients = gradients or Gradients(*(torch.empty_like(tensor) for tensor in (problem.q, problem.k, problem.v)))
+    dprobs = _matrix(problem, sizes)
+    _matmul(probs, problem.do, gradients.dv, turn_a=True)
+    _matmul(problem.do, problem.v, dprobs, turn_b=True)
+    rows = sizes.heads * sizes.seqlen_q
+    launch(
+        standard_softmax_backward,
+        (rows,),
+        probs,
+        dprobs,
+        sizes.seqlen_k,
+        dprobs.stride(2),
+        problem.softmax_scale,
+        **_row_options(sizes),
+    )
+    _matmul(dprobs, problem.k, gradients.dq)
+    _matmul(dprobs, problem.q, gradients.dk, turn_a=True)
+    return gradients
+
+
+def bind(problem: Problem) -> Bound:
+    """The kernels tied to `problem`, with S, P and outputs of their own that hold NaN until they are written."""
+    sizes = check(problem)
+    _row_options(sizes)
+    scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
+    o = torch.full_like(problem.q, float("nan"))
+    lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
+
+    def run() -> Forward:
+        return forward(problem, o=o, lse=lse, scores=scores, probs=probs)
+
+    if problem.do is None:
+        return Bound(run, settings="128-row blocks")
+    gradients = Gradients(*(torch.full_like(tensor, float("nan")) for tensor in (problem.q, problem.k, problem.v)))
+    run()
+    return Bound(run, lambda: backward(problem, probs, gradients=gradients), settings="128-row blocks")

@@ -1,0 +1,107 @@
+"""Compiling for Hopper without a GPU: the kernels fit its registers and use its copy engine and tensor cores."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from app.kernels import configs
+from app.kernels.bench.ahead import Job, unique
+from app.kernels.bench.cases import CheckCase
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import re, subprocess, sys, tempfile
+from pathlib import Path
+import triton
+from app.kernels import launching
+from app.kernels.bench import ahead
+from app.kernels.bench.cases import CheckCase
+
+tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+with launching.compile_only((9, 0)) as compiled:
+    for job in sys.argv[1:]:
+        kernel, direction, head_dim = job.split(":")
+        case = CheckCase("", direction, 1, 2, 1024, 1024, int(head_dim), False, "bf16")
+        ahead.compile_one(ahead.Job(kernel, case))
+for one in compiled:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        Path(file.name).write_bytes(one.asm["cubin"])
+        listing = subprocess.run([tool, "-res-usage", "-sass", file.name], capture_output=True, text=True).stdout
+    found = re.search(r"REG:(\\d+) STACK:(\\d+)", listing)
+    counts = [len(re.findall(word, listing)) for word in ("HGMMA", "UTMALDG", "HMMA")]
+    print(one.metadata.name, *found.groups(), one.metadata.shared, *counts)
+"""
+
+
+class Resources(NamedTuple):
+    registers: int
+    stack: int  # bytes a thread, spilled registers mostly
+    smem: int  # bytes a thread block
+    wgmma: int  # instructions of each kind
+    tma_loads: int
+    mma: int
+
+
+JOBS = (
+    "standard:forward:128",
+    "fa1_triton:forward:128",
+    "fa2_triton:backward:128",  # its forward pass is compiled with it
+    "blocksparse_triton:forward:128",
+)
+SMEM_PER_BLOCK = 232_448  # bytes a thread block can have on Hopper
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Resources]:
+    """What the compiler made of each kernel, by name, from one process without the interpreter."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {"TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", PROGRAM, *JOBS]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if re.match(r"\w+( \d+){6}$", line)]
+    return {name: Resources(*map(int, cells)) for name, *cells in rows}
+
+
+def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
+    backward = {"fa2_forward", "fa2_row_statistics", "fa2_backward", "fa2_round_dq"}
+    standard = {"standard_matmul", "standard_softmax"}
+    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward"}
+
+
+@pytest.mark.parametrize(
+    ("name", "most_stack"),
+    [
+        ("standard_matmul", 0),
+        ("fa1_forward", 0),
+        ("fa2_forward", 0),
+        ("fa2_backward", 64),  # dk and dv alone fill half of a thread's registers
+        ("blocksparse_forward", 0),
+    ],
+)
+def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, compiled: dict[str, Resources]) -> None:
+    found = compiled[name]
+    assert found.registers <= 255
+    assert found.stack <= most_stack
+    assert found.smem <= SMEM_PER_BLOCK
+    assert found.wgmma > 0
+    assert found.mma == 0
+
+
+@pytest.mark.parametrize("name", ["standard_matmul", "fa2_forward", "fa2_backward", "blocksparse_forward"])
+def test_tiles_are_loaded_by_the_copy_engine(name: str, compiled: dict[str, Resources]) -> None:
+    assert compiled[name].tma_loads > 0
+
+
+def test_jobs_that_compile_the_same_are_done_once() -> None:
+    def job(seqlen: int, causal: bool = False, tile: configs.Tile | None = None) -> Job:
+        return Job("fa2_triton", CheckCase("", "forward", 1, 1, seqlen, seqlen, 64, causal, "bf16"), tile)
+
+    tile = configs.Tile(64, 64, 4, 2)
+    jobs = [job(1024), job(4096), job(1000), job(1024, True), job(1024, tile=tile), job(2048, tile=tile)]
+    assert len(unique(jobs)) == 4

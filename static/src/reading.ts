@@ -40,17 +40,22 @@ export class Reading {
   constructor(private readonly options: ReadingOptions) {
     const { chapters, store, choices, flow, entered, changed, pick } = options;
     this.overlay = new Overlay(changed);
-    this.director = new Director(chapters, (place, before) => {
-      // What the reader moved belongs to the chapter it was moved in.
-      if (before && before.chapter !== place.chapter) {
-        this.overlay.clear();
-        pick(null);
-        store.set({ explode: null, algorithm: null, moment: null });
-      }
-      entered();
-      const opening = place.chapter.number === 1 && place.step === 0 && !location.hash;
-      history.replaceState(null, "", location.pathname + encode(store.get()) + (opening ? "" : `#${anchorOf(place)}`));
-    });
+    const query = () => encode(store.get());
+    this.director = new Director(
+      chapters,
+      (place, before) => {
+        // What the reader moved belongs to the chapter it was moved in.
+        if (before && before.chapter !== place.chapter) {
+          this.overlay.clear();
+          pick(null);
+          store.set({ explode: null, algorithm: null, moment: null });
+        }
+        entered();
+        const opening = place.chapter.number === 1 && place.step === 0 && !location.hash;
+        history.replaceState(null, "", location.pathname + query() + (opening ? "" : `#${anchorOf(place)}`));
+      },
+      query,
+    );
     const lay = (layer: "touch" | "hover") => (parts: readonly string[] | null) =>
       this.overlay.set(layer, parts ? { lit: parts } : null);
     this.context = {

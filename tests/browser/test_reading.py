@@ -84,6 +84,15 @@ def test_back_returns_to_the_chapter_before(visit: Visit) -> None:
     page.wait_for_selector('.rail a[href="#chapter-9"][aria-current]')
 
 
+def test_the_focus_in_the_rail_does_not_move_the_page(visit: Visit) -> None:
+    page = visit.go("/?tier=low#chapter-5", stand=False)
+    page.wait_for_timeout(600)
+    before = page.evaluate("() => scrollY")
+    page.locator('.rail a[href="#chapter-12"]').focus()
+    page.wait_for_timeout(300)
+    assert page.evaluate("() => scrollY") == before
+
+
 def test_present_mode_walks_through_every_step_and_back(browser: Browser, server: str) -> None:
     visit = open_visit(browser, server, viewport={"width": 1024, "height": 768})
     page = visit.go("/?tier=low", stand=False)

@@ -302,7 +302,12 @@ def test_no_touch_is_cut_off(browser: Browser, server: str, viewport: dict[str, 
             box = inside.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, chapter
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('.touch-host')]
+            .filter((host) => host.scrollWidth > host.clientWidth + 1 || host.getBoundingClientRect().right > innerWidth)
+            .map((host) => host.dataset.touch)"""
+    )
+    assert wide == []
     page.context.close()
 
 

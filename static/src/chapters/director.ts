@@ -10,6 +10,7 @@ const READING_LINE = 0.35;
 const STILL_MS = 200;
 /** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
 const OFF_PX = 40;
+const MOST_TRIES = 8;
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 export class Director {
@@ -24,6 +25,8 @@ export class Director {
   constructor(
     readonly chapters: readonly ChapterScene[],
     private readonly entered: (place: Place, before: Place | null) => void,
+    /** The query of the address for the state as it is now: a link must not lead away from a stale one. */
+    query: () => string,
   ) {
     this.current = { chapter: chapters[0] as ChapterScene, step: 0 };
     for (const chapter of chapters)
@@ -32,20 +35,28 @@ export class Director {
         const element = document.getElementById(anchorOf(place));
         if (element) this.anchors.push({ place, element });
       }
-    addEventListener("scroll", () => (this.travel ? this.travelOn() : this.queue()), { passive: true });
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
     addEventListener("resize", () => this.queue());
+    // A link leaves a note of where the reader was in the entry it leaves behind; Back returns there.
+    history.scrollRestoration = "manual";
     let clicked = false;
     document.addEventListener("click", (event) => {
       clicked = (event.target as Element).closest('a[href^="#chapter-"]') !== null;
+      if (clicked) history.replaceState({ y: scrollY }, "", location.pathname + query() + location.hash);
     });
-    // Links and the browser's Back both end in a place that is named; the way there is not read.
-    addEventListener("hashchange", () => {
+    // Links and Back both end in a place that is named; the way there is not read.
+    addEventListener("popstate", (event) => {
       const named = placeNamed(chapters, location.hash);
       if (!named || !this.watching) return;
-      this.aim(named, clicked);
+      const left: unknown = (event.state as { y?: unknown } | null)?.y;
+      const y = typeof left === "number" && !clicked ? left : null;
+      if (!clicked) this.jump(named, y);
+      this.aim(named, y === null);
       clicked = false;
       this.enter(named);
     });
+    // Until the reader takes over, a page that grows does not carry the place away.
+    new ResizeObserver(() => this.target && this.travelOn()).observe(document.body);
     for (const hand of HANDS)
       addEventListener(
         hand,
@@ -68,7 +79,7 @@ export class Director {
   start(): void {
     const named = placeNamed(this.chapters, location.hash);
     if (named) {
-      document.getElementById(anchorOf(named))?.scrollIntoView({ behavior: "instant" });
+      this.jump(named);
       this.aim(named, true);
     }
     this.enter(named ?? this.atReadingLine(), true);
@@ -83,15 +94,29 @@ export class Director {
   /** Back to reading, at the place last held. */
   release(): void {
     this.watching = true;
-    document.getElementById(anchorOf(this.current))?.scrollIntoView({ behavior: "instant" });
+    this.jump(this.current);
     this.aim(this.current, true);
+  }
+
+  private jump(place: Place, y: number | null = null): void {
+    if (y !== null) scrollTo({ top: y, behavior: "instant" });
+    else document.getElementById(anchorOf(place))?.scrollIntoView({ behavior: "instant" });
   }
 
   /** A jump to a place has begun: to its very spot, or (going back) to wherever in the chapter the reader was. */
   private aim(place: Place, exact: boolean): void {
     const element = document.getElementById(anchorOf(place));
-    this.target = element && { element, exact, tries: 3 };
+    this.target = element && { element, exact, tries: MOST_TRIES };
     this.travelOn();
+  }
+
+  private scrolled(): void {
+    if (this.travel) {
+      this.travelOn();
+      return;
+    }
+    this.target = null;
+    this.queue();
   }
 
   private travelOn(): void {

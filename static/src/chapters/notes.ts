@@ -8,6 +8,7 @@ import { make } from "../ui/dom";
 
 const GAP = 8;
 let note: HTMLElement | null = null;
+let beside: HTMLAnchorElement | null = null;
 let opened = 0;
 
 /** Opens the note that belongs to a chip or term. */
@@ -19,6 +20,7 @@ export async function openNote(link: HTMLAnchorElement): Promise<void> {
   const box = element();
   box.setAttribute("aria-label", link.textContent?.trim() ?? "Note");
   box.replaceChildren(...content);
+  beside = link;
   box.showPopover();
   place(box, link);
   box.focus({ preventScroll: true });
@@ -28,8 +30,7 @@ function element(): HTMLElement {
   if (!note) {
     note = make("div", { class: "note", popover: "auto", role: "dialog", tabindex: "-1" });
     document.body.append(note);
-    // It stands beside its word; when the page moves on, it goes.
-    addEventListener("scroll", () => note?.matches(":popover-open") && note.hidePopover(), { passive: true });
+    addEventListener("scroll", follow, { passive: true });
   }
   if (note.matches(":popover-open")) note.hidePopover();
   return note;
@@ -73,6 +74,14 @@ export function describe(fact: FactAnswer): Node[] {
 
 function more(id: string): Node {
   return make("p", {}, make("a", { href: `/numbers#${id}` }, "In the list of all numbers"));
+}
+
+/** It stays beside its word while that is in view, and goes with it. */
+function follow(): void {
+  if (!note?.matches(":popover-open") || !beside) return;
+  const { top, bottom } = beside.getBoundingClientRect();
+  if (bottom < 0 || top > innerHeight) note.hidePopover();
+  else place(note, beside);
 }
 
 function place(box: HTMLElement, link: HTMLElement): void {

@@ -23,15 +23,6 @@ SOURCES = (
     "slim-three.ts",
     "tsconfig.json",
 )
-    "src",
-    "styles",
-    "public",
-    "package.json",
-    "package-lock.json",
-    "vite.config.ts",
-    "slim-three.ts",
-    "tsconfig.json",
-)
 INSTALL_STAMP = ".installed-from"
 BUILD_STAMP = ".built-from"
 

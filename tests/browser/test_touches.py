@@ -304,7 +304,8 @@ def test_no_touch_is_cut_off(browser: Browser, server: str, viewport: dict[str, 
             assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, chapter
     wide = page.evaluate(
         """() => [...document.querySelectorAll('.touch-host')]
-            .filter((host) => host.scrollWidth > host.clientWidth + 1 || host.getBoundingClientRect().right > innerWidth)
+            .filter((host) => host.scrollWidth > host.clientWidth + 1
+                || host.getBoundingClientRect().right > innerWidth)
             .map((host) => host.dataset.touch)"""
     )
     assert wide == []

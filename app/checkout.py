@@ -45,6 +45,21 @@ def build(*, force: bool = False) -> int:
     return 0
 
 
+def posters() -> int:
+    """Photograph the stand for every chapter; return an exit code."""
+    folder = root()
+    if not importlib.util.find_spec("playwright"):
+        raise CheckoutError("playwright is not installed. Run: pip install -e '.[check]'")
+    from app import posters as photographer
+
+    try:
+        for path in photographer.write(folder):
+            print(f"{path.relative_to(folder)}: {path.stat().st_size:,} bytes")
+    except photographer.PostersError as error:
+        raise CheckoutError(str(error)) from error
+    return 0
+
+
 def write_api_types(folder: Path, target: Path | None = None) -> Path:
     """Write the browser's types from the server's OpenAPI document; return the file written."""
     from fastapi import FastAPI

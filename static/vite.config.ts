@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { slimShaders, threeFromSource } from "./slim-three.ts";
 
 /** Writes a .br and a .gz beside every text-like output, so that the server never compresses at run time. */
 function precompress(): Plugin {
@@ -24,7 +25,8 @@ function precompress(): Plugin {
 export default defineConfig({
   base: "/static/",
   publicDir: "public",
-  plugins: [precompress()],
+  plugins: [slimShaders(), precompress()],
+  resolve: { alias: threeFromSource },
   build: {
     outDir: "dist",
     emptyOutDir: true,

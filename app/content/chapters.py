@@ -1,7 +1,10 @@
 """The fourteen chapters as data: typed loading, order, neighbours.
 
 One slug is one `chapters/NN-slug.toml` here and one template of the same name with the prose. A chapter
-names its stand scene, the facts its prose cites, what to touch, and a note for the teacher.
+names its stand scene, its steps, the facts its prose cites, what to touch, and a note for the teacher.
+
+A step is a place in the prose (an element with `data-step`), what changes on the stand there, and a cue: one sentence
+that says it in present mode. Each step's scene is complete, so that any step can be jumped to.
 """
 
 from __future__ import annotations
@@ -33,6 +36,13 @@ PARTS = (
     *(f"hbm_stack_{index}" for index in range(6)),
     "microbumps",
 )
+# What `lit` may name besides parts: regions of the die, by kind.
+REGIONS = ("l2", "sm", "gpc", "memory_controller")
+# The stacks NVIDIA names; the sixth site is never a source of data. Prose and scenes call them "hbm".
+NAMED_STACKS = tuple(f"hbm_stack_{index}" for index in range(5))
+LABORATORY = "laboratory"
+# When the fold "look closer" stands open by itself: for readers who know GPUs, or only for those who write kernels.
+FOLD_LEVELS = ("know", "write")
 
 
 class ChapterError(ValueError):
@@ -41,7 +51,10 @@ class ChapterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StandScene:
-    """What the stand shows in a chapter: pose, parts kept bright, explode 0…1, flow, grid, labels."""
+    """What the stand shows: pose, parts kept bright, explode 0…1, flow, grid, labels.
+
+    `moment` is the share of the flow's schedule (0…1) to stand at when the scene is entered; None leaves it alone.
+    """
 
     pose: str
     explode: float
@@ -49,18 +62,35 @@ class StandScene:
     flow: str
     grid: bool
     labels: bool
+    moment: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a chapter. `cue` may hold markup and `{{ fact(…) }}`, nothing else that a template can do."""
+
+    id: str
+    cue: str
+    stand: StandScene
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter. `facts` are the ledger ids its prose cites, `touch` says in one sentence what to touch."""
+    """One chapter. `facts` are the ledger ids its prose and its touch cite; `touch` says in one sentence what to touch.
+
+    `touch_name` names the template `touches/NAME.html` and the browser module; `fold_open_for` the reading level from
+    which the fold stands open.
+    """
 
     number: int
     slug: str
     title: str
     question: str
     touch: str
+    touch_name: str
+    fold_open_for: str
     stand: StandScene
+    steps: tuple[Step, ...]
     facts: tuple[str, ...]
     teacher: str
     minutes: int
@@ -79,6 +109,11 @@ class Chapter:
     def template(self) -> str:
         """The path of its prose, relative to the templates folder."""
         return f"chapters/{self.name}.html"
+
+    @property
+    def touch_template(self) -> str | None:
+        """The path of what stands in for the touch without a script; None for the laboratory, which has its own."""
+        return None if self.touch_name == LABORATORY else f"touches/{self.touch_name}.html"
 
     @property
     def sources(self) -> tuple[registry.Source, ...]:
@@ -132,8 +167,11 @@ def _chapter(path: Path, facts: Mapping[str, registry.Fact]) -> Chapter:
     try:
         table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         stand = table.pop("stand")
-        scene = StandScene(**dict(stand, lit=tuple(stand["lit"]), explode=float(stand["explode"])))
-        chapter = Chapter(stand=scene, **dict(table, facts=tuple(table["facts"])))
+        scene = _scene(stand)
+        steps = tuple(
+            Step(**dict(step, stand=_scene({**stand, **step.get("stand", {})}))) for step in table.pop("steps", [])
+        )
+        chapter = Chapter(stand=scene, steps=steps, **dict(table, facts=tuple(table["facts"])))
     except tomllib.TOMLDecodeError as error:
         raise ChapterError(f"{path.name}: {error}") from error
     except KeyError as error:
@@ -144,6 +182,18 @@ def _chapter(path: Path, facts: Mapping[str, registry.Fact]) -> Chapter:
     return chapter
 
 
+def _scene(table: Mapping[str, Any]) -> StandScene:
+    moment = table.get("moment")
+    return StandScene(
+        **dict(
+            table,
+            lit=tuple(part for name in table["lit"] for part in (NAMED_STACKS if name == "hbm" else (name,))),
+            explode=float(table["explode"]),
+            moment=None if moment is None else float(moment),
+        )
+    )
+
+
 def _check(chapter: Chapter, path: Path, facts: Mapping[str, registry.Fact]) -> None:
     if path.stem != chapter.name:
         raise ChapterError(f"{path.name}: number and slug say {chapter.name}")
@@ -152,18 +202,30 @@ def _check(chapter: Chapter, path: Path, facts: Mapping[str, registry.Fact]) -> 
             raise ChapterError(f"{path.name}: {key} is empty")
     if chapter.minutes < 1:
         raise ChapterError(f"{path.name}: minutes must be at least 1")
-    scene = chapter.stand
-    if scene.pose not in POSES:
-        raise ChapterError(f"{path.name}: pose {scene.pose!r} is none of {', '.join(POSES)}")
-    if scene.flow not in FLOWS:
-        raise ChapterError(f"{path.name}: flow {scene.flow!r} is none of standard, fa2 or empty")
-    if not 0.0 <= scene.explode <= 1.0:
-        raise ChapterError(f"{path.name}: explode must lie in 0 … 1, not {scene.explode}")
-    for part in scene.lit:
-        if part not in PARTS:
-            raise ChapterError(f"{path.name}: the model has no part {part!r}")
+    if chapter.fold_open_for not in FOLD_LEVELS:
+        raise ChapterError(f"{path.name}: fold_open_for {chapter.fold_open_for!r} is none of {', '.join(FOLD_LEVELS)}")
+    _check_scene(chapter.stand, path.name)
+    for step in chapter.steps:
+        if not step.cue.strip():
+            raise ChapterError(f"{path.name}: step {step.id!r} has no cue")
+        _check_scene(step.stand, f"{path.name}, step {step.id!r}")
+    if len({step.id for step in chapter.steps}) != len(chapter.steps):
+        raise ChapterError(f"{path.name}: two steps have the same id")
     for fact_id in chapter.facts:
         if fact_id not in facts:
             raise ChapterError(f"{path.name}: the ledger has no fact {fact_id!r}")
     if len(set(chapter.facts)) != len(chapter.facts):
         raise ChapterError(f"{path.name}: a fact is listed twice")
+
+
+def _check_scene(scene: StandScene, where: str) -> None:
+    if scene.pose not in POSES:
+        raise ChapterError(f"{where}: pose {scene.pose!r} is none of {', '.join(POSES)}")
+    if scene.flow not in FLOWS:
+        raise ChapterError(f"{where}: flow {scene.flow!r} is none of standard, fa2 or empty")
+    for name, share in (("explode", scene.explode), ("moment", scene.moment)):
+        if share is not None and not 0.0 <= share <= 1.0:
+            raise ChapterError(f"{where}: {name} must lie in 0 … 1, not {share}")
+    for part in scene.lit:
+        if part not in PARTS + REGIONS:
+            raise ChapterError(f"{where}: the model has no part {part!r}")

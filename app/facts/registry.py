@@ -87,6 +87,11 @@ class Fact:
         return written(self.value, self.unit, self.form, digits)
 
     @property
+    def text(self) -> str:
+        """The value with its unit, as the page writes it when it does not round."""
+        return self.shown()
+
+    @property
     def label(self) -> str:
         """The mark beside the figure: vendor, published, estimate, counted here, measured here."""
         return KINDS[self.kind]

@@ -15,17 +15,15 @@ import trimesh
 import trimesh.exchange.gltf
 from numpy.typing import NDArray
 
-from app.geometry.instancing import Copies, rounded, write_arrays
 from app.geometry.materials import MATERIALS
 from app.geometry.package import ROOT, SCALE, Node, Package
 from app.geometry.package import build as build_package
+from app.geometry.packing import INSTANCED, Tables, stored
 from app.geometry.solids import Solid
 
 MODEL = "h100_sxm5.glb"
 MANIFEST = "manifest.json"
 _trimesh: Any = trimesh  # its own annotations are partial: strict checking would refuse every call
-_UINT16, _UINT32 = 5123, 5125
-_VERTEX_DATA, _INDEX_DATA = 34962, 34963
 _ASSET = {
     "version": "2.0",
     "generator": "flashattention-exhibit with trimesh",
@@ -53,37 +51,37 @@ def glb_bytes(package: Package) -> bytes:
     """The binary glTF of a package."""
     scene = _trimesh.Scene(base_frame="world")
     meshes: dict[str, str] = {}
+    shapes: dict[str, str] = {}
     for node in package.nodes:
         # one mesh per shape and material: nodes that share both share the mesh
         geometry = f"{node.shape}_{node.material}" if node.shape in meshes.values() else node.shape
         known = f"{node.shape}/{node.material}"
         if node.shape and known not in meshes:
             scene.geometry[geometry] = _mesh(package.shapes[node.shape], node.material)
-            meshes[known] = geometry
+            meshes[known], shapes[geometry] = geometry, node.shape
         scene.graph.update(
             node.name,
             node.parent or "world",
-            matrix=_matrix(node),
+            matrix=_matrix(node, package),
             geometry=meshes[known] if node.shape else None,
             metadata=node.extras,
         )
-    copies = {node.name: node.copies for node in package.nodes if node.copies is not None}
+    tables = Tables()
     glb: bytes = _trimesh.exchange.gltf.export_glb(
         scene,
         include_normals=True,
         unitize_normals=False,
-        buffer_postprocessor=lambda buffers, tree: _finish_buffers(buffers, tree, copies),
-        tree_postprocessor=_tidy,
+        buffer_postprocessor=lambda buffers, tree: _pack(buffers, tree, package, shapes, tables),
+        tree_postprocessor=lambda tree: _tidy(tree, tables),
     )
     return glb
 
 
 def _mesh(solid: Solid, material: str) -> Any:
-    normals = np.round(solid.normals * 8192.0) / 8192.0 + 0.0
     mesh = _trimesh.Trimesh(
-        vertices=rounded(solid.vertices).astype(np.float64),
+        vertices=solid.vertices,
         faces=solid.faces,
-        vertex_normals=normals,
+        vertex_normals=solid.normals,
         process=False,
         validate=False,
     )
@@ -92,39 +90,41 @@ def _mesh(solid: Solid, material: str) -> Any:
     return mesh
 
 
-def _matrix(node: Node) -> NDArray[np.float64]:
+def _matrix(node: Node, package: Package) -> NDArray[np.float64]:
+    """Place of a node; the nodes that draw are leaves, and their scale turns the steps of the tables into mm."""
     matrix = np.eye(4)
-    matrix[:3, 3] = rounded(np.array(node.origin))
+    matrix[:3, 3] = np.round(node.origin, 6)
+    if node.shape:
+        matrix[:3, :3] = np.diag(package.unit(node.shape))
     if node.name == ROOT:
         matrix[:3, :3] *= SCALE
     return matrix
 
 
-def _finish_buffers(buffers: Any, tree: dict[str, Any], copies: dict[str, Copies]) -> None:
-    """Store indices in 16 bits, which is enough for every mesh here and half the size, and add the copies' places."""
-    pieces, accessors = list(buffers), list(tree["accessors"].values())
+def _pack(buffers: Any, tree: dict[str, Any], package: Package, shapes: dict[str, str], tables: Tables) -> None:
+    """Replace trimesh's float tables by packed ones and add the places of copies."""
     for mesh in tree["meshes"]:
-        for primitive in mesh["primitives"]:
-            accessor = accessors[primitive["indices"]]
-            if accessor["componentType"] == _UINT32 and accessor["max"][0] < 65_535:
-                piece = pieces[accessor["bufferView"]]
-                data = np.frombuffer(buffers[piece], dtype="<u4").astype("<u2").tobytes()
-                buffers[piece] = data + bytes(-len(data) % 4)
-                accessor["componentType"] = _UINT16
-    write_arrays(buffers, tree, copies)
+        shape = shapes[mesh.pop("name")]
+        (primitive,) = mesh["primitives"]
+        primitive["attributes"], primitive["indices"] = tables.mesh(package.shapes[shape], package.unit(shape))
+        primitive.pop("mode", None)  # triangles, unless said otherwise
+    nodes = {node.name: node for node in package.nodes}
+    for written in tree["nodes"]:
+        node = nodes.get(written["name"])
+        if node is not None and node.copies is not None:
+            attributes = tables.copies(node.copies, package.unit(node.shape))
+            written["extensions"] = {INSTANCED: {"attributes": attributes}}
+    tables.fill(buffers, tree)
 
 
-def _tidy(tree: dict[str, Any]) -> None:
+def _tidy(tree: dict[str, Any], tables: Tables) -> None:
     """Order what trimesh leaves in hash order, give materials in full, and write places instead of matrices."""
     tree["asset"] = dict(_ASSET)
     tree["materials"] = [MATERIALS[material["name"]].gltf(material["name"]) for material in tree["materials"]]
+    tables.describe(tree["bufferViews"])
     for mesh in tree["meshes"]:
         if not mesh.get("extras"):
             mesh.pop("extras", None)
-        for primitive in mesh["primitives"]:
-            uses = {primitive["indices"]: _INDEX_DATA, **dict.fromkeys(primitive["attributes"].values(), _VERTEX_DATA)}
-            for accessor, target in uses.items():
-                tree["bufferViews"][tree["accessors"][accessor]["bufferView"]]["target"] = target
     for node in tree["nodes"]:
         if "children" in node:
             node["children"] = sorted(node["children"])
@@ -133,8 +133,9 @@ def _tidy(tree: dict[str, Any]) -> None:
             continue
         if any(matrix[12:15]):
             node["translation"] = [round(value, 6) for value in matrix[12:15]]
-        if matrix[0] != 1.0:
-            node["scale"] = [matrix[0], matrix[5], matrix[10]]
+        scale = [matrix[0], matrix[5], matrix[10]]
+        if scale != [1.0, 1.0, 1.0]:
+            node["scale"] = scale
 
 
 def describe(package: Package, glb: bytes) -> dict[str, Any]:
@@ -146,9 +147,10 @@ def describe(package: Package, glb: bytes) -> dict[str, Any]:
         origins[node.name] = origins[node.parent] + np.array(node.origin)
         entry: dict[str, Any] = {"name": node.name, "parent": node.parent or None}
         if node.shape:
-            solid = package.shapes[node.shape]
+            unit = package.unit(node.shape)
+            solid = stored(package.shapes[node.shape], unit)
             number = len(node.copies) if node.copies is not None else 1
-            bounds = node.copies.bounds(solid.bounds) if node.copies is not None else solid.bounds
+            bounds = node.copies.bounds(solid.bounds, unit) if node.copies is not None else solid.bounds
             placed = bounds + origins[node.name]
             low, high = np.minimum(low, placed[0]), np.maximum(high, placed[1])
             entry |= {"material": node.material, "copies": number, "triangles": number * len(solid.faces)}

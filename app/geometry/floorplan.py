@@ -75,13 +75,19 @@ def regions() -> dict[str, list[Region]]:
 
 
 def relief() -> Solid:
-    """The plan as a very low relief, die-centred, y = 0 at the die's top."""
+    """The plan without its SMs as a very low relief, die-centred, y = 0 at the die's top."""
     plan = regions()
     low, high = mm("relief_block"), mm("relief_unit")
-    units = [region for kind in ("l2", "sm", "memory_controller", "interface") for region in plan[kind]]
-    return join([_plate(region, low) for region in plan["gpc"]] + [_plate(region, high) for region in units])
+    units = [region for kind in ("l2", "memory_controller", "interface") for region in plan[kind]]
+    plates = [(region, low) for region in plan["gpc"]] + [(region, high) for region in units]
+    return join([_plate(region, height).moved(region.x, 0.0, region.z) for region, height in plates])
+
+
+def sm_relief() -> Solid:
+    """One SM of the relief; all are of one size."""
+    return _plate(regions()["sm"][0], mm("relief_unit"))
 
 
 def _plate(region: Region, height: float) -> Solid:
     foot = Ring(0.0, -mm("relief_sink"), 0.0)
-    return slab(region.w, region.d, [foot, Ring(mm("relief_bevel"), height, 90.0)]).moved(region.x, 0.0, region.z)
+    return slab(region.w, region.d, [foot, Ring(mm("relief_bevel"), height, 90.0)])

@@ -1,21 +1,15 @@
-"""Repeated parts: where each copy stands, and how that is written into a GLB (EXT_mesh_gpu_instancing).
-
-trimesh writes no instancing. Its exporter lets the accessor table be completed before the file is put together; that
-is where the arrays of copies are added.
-"""
+"""Repeated parts: where each copy stands, and the arrays that say so in a GLB (EXT_mesh_gpu_instancing)."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-EXTENSION = "EXT_mesh_gpu_instancing"
-_FLOAT = 5126
-_STEP = 4096.0  # positions are rounded to this part of a millimetre: exact in 32 bits, alike on every machine
+_TURN_STEP, _SCALE_STEP = 2.0**-16, 2.0**-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,36 +19,43 @@ class Copies:
     Attributes:
         translation: (n, 3), mm.
         scale: (n, 3) or None when all copies are of the mesh's own size.
-        quarter: (n,) booleans, True where a copy is turned by 90° about y, or None when none is.
+        turn: (n,) degrees about y, or None when no copy is turned.
     """
 
     translation: NDArray[np.float64]
     scale: NDArray[np.float64] | None = None
-    quarter: NDArray[np.bool_] | None = None
+    turn: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         """Number of copies."""
         return len(self.translation)
 
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Arrays by the extension's attribute names."""
-        found = {"TRANSLATION": rounded(self.translation)}
-        if self.quarter is not None:
-            half = float(np.sqrt(0.5))
-            turn = np.where(self.quarter[:, None], [[0.0, half, 0.0, half]], [[0.0, 0.0, 0.0, 1.0]])
-            found["ROTATION"] = turn.astype(np.float32)
+    def arrays(self, unit: tuple[float, float, float]) -> dict[str, NDArray[np.float32]]:
+        """Arrays by the extension's attribute names; places in whole steps of the unit, as the node's scale demands."""
+        found = {"TRANSLATION": self._whole(unit).astype("<f4")}
+        if self.turn is not None:
+            half, none = np.radians(self.turn) / 2, np.zeros(len(self))
+            turn = np.column_stack([none, np.sin(half), none, np.cos(half)])
+            found["ROTATION"] = rounded(turn, _TURN_STEP)
         if self.scale is not None:
-            found["SCALE"] = rounded(self.scale)
+            found["SCALE"] = rounded(self.scale, _SCALE_STEP)
         return found
 
-    def bounds(self, mesh: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bounds of all copies of a mesh with the given bounds (2, 3); the mesh is centred in x and z when turned."""
-        size = np.ones((len(self), 3)) if self.scale is None else self.scale
-        low, high = mesh[0] * size, mesh[1] * size
-        if self.quarter is not None:
-            turned = self.quarter[:, None]
-            low, high = (np.where(turned, corner[:, [2, 1, 0]], corner) for corner in (low, high))
-        return np.array([(low + self.translation).min(axis=0), (high + self.translation).max(axis=0)])
+    def _whole(self, unit: tuple[float, float, float]) -> NDArray[np.float64]:
+        steps: NDArray[np.float64] = np.round(self.translation / np.array(unit)) + 0.0
+        return steps
+
+    def bounds(self, mesh: NDArray[np.float64], unit: tuple[float, float, float]) -> NDArray[np.float64]:
+        """Bounds of all copies, as stored, of a mesh with the given bounds (2, 3), its box turned with it."""
+        size = np.ones((len(self), 3)) if self.scale is None else rounded(self.scale, _SCALE_STEP).astype(float)
+        turn = np.radians(np.zeros(len(self)) if self.turn is None else self.turn)
+        places, spots = self._whole(unit) * np.array(unit), []
+        for x, y, z in itertools.product(*mesh.T):
+            spot = size * np.array([x, y, z])
+            turned_x = spot[:, 0] * np.cos(turn) + spot[:, 2] * np.sin(turn)
+            turned_z = spot[:, 2] * np.cos(turn) - spot[:, 0] * np.sin(turn)
+            spots.append(np.column_stack([turned_x, spot[:, 1], turned_z]) + places)
+        return np.array([np.min(spots, axis=(0, 1)), np.max(spots, axis=(0, 1))])
 
 
 def at(places: Iterable[tuple[float, float]], y: float = 0.0) -> Copies:
@@ -62,41 +63,16 @@ def at(places: Iterable[tuple[float, float]], y: float = 0.0) -> Copies:
     return Copies(np.array([(x, y, z) for x, z in places]))
 
 
+def rows(columns: int, number: int, pitch: float) -> Copies:
+    """Copies on a grid that begins at the origin, row by row along x."""
+    return at((column * pitch, row * pitch) for row in range(number) for column in range(columns))
+
+
 def pile(number: int, start: float, pitch: float) -> Copies:
     """Copies one above the other, lowest first."""
     return Copies(np.array([(0.0, start + index * pitch, 0.0) for index in range(number)]))
 
 
-def rounded(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Values rounded to a fixed binary step, as 32-bit floats."""
-    return (np.round(values * _STEP) / _STEP + 0.0).astype(np.float32)
-
-
-def write_arrays(buffers: Any, tree: dict[str, Any], copies: dict[str, Copies]) -> None:
-    """Add the arrays of all copies to trimesh's buffers and accessors, and name them in the nodes.
-
-    Args:
-        buffers: trimesh's ordered buffer pieces; each becomes a buffer view.
-        tree: the glTF tree under construction; its accessors are still an ordered mapping.
-        copies: by node name.
-    """
-    for node in tree["nodes"]:
-        if node["name"] not in copies:
-            continue
-        attributes = {}
-        for name, values in copies[node["name"]].arrays().items():
-            data = values.tobytes()
-            if data not in buffers:
-                buffers[data] = data
-            accessor = {
-                "componentType": _FLOAT,
-                "type": f"VEC{values.shape[1]}",
-                "count": len(values),
-                "bufferView": list(buffers).index(data),
-            }
-            key = (name, data)
-            if key not in tree["accessors"]:
-                tree["accessors"][key] = accessor
-            attributes[name] = list(tree["accessors"]).index(key)
-        node["extensions"] = {EXTENSION: {"attributes": attributes}}
-    tree["extensionsUsed"] = sorted({*tree.get("extensionsUsed", ()), EXTENSION})
+def rounded(values: NDArray[np.float64], step: float) -> NDArray[np.float32]:
+    """Values rounded to a fixed binary step, as 32-bit floats: alike on every machine, and short when compressed."""
+    return (np.round(values / step) * step + 0.0).astype("<f4")

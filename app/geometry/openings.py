@@ -1,7 +1,7 @@
 """A bevelled plate with rectangular openings: the moulding that fills the space between die and stacks.
 
-The plan is a grid on all edges of the outline and of the openings; cells inside an opening are left out. Every grid
-line moves with the bevel, so top, bevel and underside share one pattern and close without gaps.
+Outline and openings are loops of points; every ring of the bevel moves all loops at once, so that top, bevel and
+underside close without gaps. The flat faces are cut into triangles between the loops' own points.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import numpy as np
 
 from app.geometry.solids import Ring, Solid, fillet
 
+Point = tuple[float, float]
+_CORNER_STEPS = 3
+
 
 class Opening(NamedTuple):
     """A rectangular hole: its edges in mm."""
@@ -23,13 +26,6 @@ class Opening(NamedTuple):
     z0: float
     x1: float
     z1: float
-
-
-class _Line(NamedTuple):
-    """A grid line: its place where the sides are upright, and which way it moves as the inset grows."""
-
-    at: float
-    way: int
 
 
 def plate(width: float, depth: float, height: float, openings: Sequence[Opening], bevel: float, corner: float) -> Solid:
@@ -46,148 +42,163 @@ def plate(width: float, depth: float, height: float, openings: Sequence[Opening]
     Raises:
         ValueError: an opening lies outside the plate or too close to another one.
     """
-    return _Plate(width, depth, height, openings, bevel, corner).solid()
+    _refuse_crowding(width / 2, depth / 2, openings, bevel, corner)
+    rings = [ring for ring in fillet(bevel, height, 2) if ring.tilt >= 0]
+    build = _Plate(width / 2, depth / 2, corner, openings)
+    build.face(rings[-1], up=True)
+    build.face(Ring(0.0, 0.0, -90.0), up=False)
+    build.sides(rings)
+    return Solid(np.array(build.vertices), np.array(build.normals), np.array(build.faces, dtype=np.int64))
+
+
+def _refuse_crowding(half_x: float, half_z: float, openings: Sequence[Opening], bevel: float, corner: float) -> None:
+    for hole in openings:
+        room = min(hole.x0 + half_x, half_x - hole.x1, hole.z0 + half_z, half_z - hole.z1)
+        if room <= max(corner, 2 * bevel):
+            raise ValueError(f"{hole} stands too close to the outline")
+    for one, other in itertools.combinations(openings, 2):
+        apart_x = max(one.x0 - other.x1, other.x0 - one.x1)
+        apart_z = max(one.z0 - other.z1, other.z0 - one.z1)
+        if max(apart_x, apart_z) <= 2 * bevel:
+            raise ValueError(f"{one} stands too close to {other}")
 
 
 class _Plate:
     """Collects vertices and faces of one plate."""
 
-    def __init__(
-        self, width: float, depth: float, height: float, openings: Sequence[Opening], bevel: float, corner: float
-    ) -> None:
-        self.half = (width / 2, depth / 2)
+    def __init__(self, half_x: float, half_z: float, corner: float, openings: Sequence[Opening]) -> None:
+        self.half = (half_x, half_z)
         self.corner = corner
-        self.bevel = bevel
         self.openings = openings
-        self.rings = [ring for ring in fillet(bevel, height, 2) if ring.tilt >= 0]
-        self.xs = self._lines(self.half[0], [(hole.x0, hole.x1) for hole in openings])
-        self.zs = self._lines(self.half[1], [(hole.z0, hole.z1) for hole in openings])
         self.vertices: list[tuple[float, float, float]] = []
         self.normals: list[tuple[float, float, float]] = []
         self.faces: list[tuple[int, int, int]] = []
 
-    def _lines(self, half: float, spans: Sequence[tuple[float, float]]) -> list[_Line]:
-        found = {_Line(-half, 1), _Line(-half + self.corner, 0), _Line(half - self.corner, 0), _Line(half, -1)}
-        for low, high in spans:
-            found |= {_Line(round(low, 6), -1), _Line(round(high, 6), 1)}
-        lines = sorted(found)
-        places = [line.at + line.way * self.bevel for line in lines]
-        if any(b <= a for a, b in itertools.pairwise(places)) or lines[0].at < -half:
-            raise ValueError("openings stand too close to each other or to the outline")
-        return lines
+    def _outline(self, inset: float) -> list[tuple[Point, Point]]:
+        """Points of the outer loop with their outward directions, turning from +x towards +z."""
+        found = []
+        for quarter, (side_x, side_z) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1))):
+            for step in range(_CORNER_STEPS + 1):
+                angle = (quarter + step / _CORNER_STEPS) * math.pi / 2
+                out = math.cos(angle), math.sin(angle)
+                x = side_x * (self.half[0] - self.corner) + out[0] * (self.corner - inset)
+                found.append(((x, side_z * (self.half[1] - self.corner) + out[1] * (self.corner - inset)), out))
+        return found
 
     @staticmethod
-    def _within(lines: Sequence[_Line], low: float, high: float) -> list[_Line]:
-        return [line for line in lines if round(low, 6) <= line.at <= round(high, 6)]
+    def _hole(hole: Opening, inset: float) -> list[Point]:
+        """Corners of an opening, turning the other way."""
+        x0, z0, x1, z1 = hole.x0 - inset, hole.z0 - inset, hole.x1 + inset, hole.z1 + inset
+        return [(x0, z0), (x0, z1), (x1, z1), (x1, z0)]
 
-    def solid(self) -> Solid:
-        """The finished plate."""
-        self._face(self.rings[-1], up=True)
-        self._face(Ring(0.0, 0.0, -90.0), up=False)
-        self._outer_sides()
-        for hole in self.openings:
-            self._opening_sides(hole)
-        return Solid(np.array(self.vertices), np.array(self.normals), np.array(self.faces, dtype=np.int64))
-
-    def _vertex(self, position: tuple[float, float, float], normal: tuple[float, float, float]) -> int:
-        self.vertices.append(position)
-        self.normals.append(normal)
+    def _vertex(self, place: Point, ring: Ring, out: Point) -> int:
+        tilt = math.radians(ring.tilt)
+        self.vertices.append((place[0], ring.y, place[1]))
+        self.normals.append((out[0] * math.cos(tilt), math.sin(tilt), out[1] * math.cos(tilt)))
         return len(self.vertices) - 1
 
-    def _quad(self, a: int, b: int, c: int, d: int) -> None:
-        self.faces += [(a, b, c), (a, c, d)]
-
-    def _open(self, column: int, row: int) -> bool:
-        x, z = (self.xs[column].at + self.xs[column + 1].at) / 2, (self.zs[row].at + self.zs[row + 1].at) / 2
-        return any(hole.x0 < x < hole.x1 and hole.z0 < z < hole.z1 for hole in self.openings)
-
-    def _arc(self, ring: Ring, side_x: int, side_z: int) -> list[tuple[float, float, float, float]]:
-        """Points of one outer corner at a ring: x, z and outward direction, from the x side to the z side."""
-        points = []
-        for step in range(4):
-            angle = math.pi / 2 * step / 3
-            out_x, out_z = side_x * math.cos(angle), side_z * math.sin(angle)
-            radius = self.corner - ring.inset
-            centre_x, centre_z = side_x * (self.half[0] - self.corner), side_z * (self.half[1] - self.corner)
-            points.append((centre_x + out_x * radius, centre_z + out_z * radius, out_x, out_z))
-        return points
-
-    def _face(self, ring: Ring, *, up: bool) -> None:
+    def face(self, ring: Ring, *, up: bool) -> None:
         """The top or the underside."""
-        normal = (0.0, 1.0 if up else -1.0, 0.0)
-        index: dict[tuple[float, float], int] = {}
+        outline = [place for place, _ in self._outline(ring.inset)]
+        holes = [self._hole(hole, ring.inset) for hole in self.openings]
+        index = [self._vertex(place, ring, (0.0, 0.0)) for loop in (outline, *holes) for place in loop]
+        for a, b, c in triangles(outline, holes):
+            self.faces.append((index[a], index[c], index[b]) if up else (index[a], index[b], index[c]))
 
-        def at(x: float, z: float) -> int:
-            key = (round(x, 9), round(z, 9))
-            if key not in index:
-                index[key] = self._vertex((x, ring.y, z), normal)
-            return index[key]
+    def sides(self, rings: Sequence[Ring]) -> None:
+        """The upright sides and their bevels, outside and in every opening."""
+        self._wall([[self._vertex(place, ring, out) for place, out in self._outline(ring.inset)] for ring in rings])
+        for hole in self.openings:
+            for side, out in enumerate(((1.0, 0.0), (0.0, -1.0), (-1.0, 0.0), (0.0, 1.0))):
+                strips = []
+                for ring in rings:
+                    corners = self._hole(hole, ring.inset)
+                    ends = corners[side], corners[(side + 1) % 4]
+                    strips.append([self._vertex(place, ring, out) for place in ends])
+                self._wall(strips, closed=False)
 
-        def fan(outline: list[tuple[float, float]]) -> None:
-            corners = [at(x, z) for x, z in outline]
-            for step in range(1, len(corners) - 1):
-                a, b, c = corners[0], corners[step], corners[step + 1]
-                (ax, _, az), (bx, _, bz), (cx, _, cz) = (self.vertices[i] for i in (a, b, c))
-                turn = (bx - ax) * (cz - az) - (bz - az) * (cx - ax)
-                self.faces.append((a, b, c) if (turn < 0) == up else (a, c, b))
-
-        xs, zs = ([line.at + line.way * ring.inset for line in lines] for lines in (self.xs, self.zs))
-        for column in range(len(xs) - 1):
-            for row in range(len(zs) - 1):
-                if self._open(column, row):
-                    continue
-                side_x = {0: -1, len(xs) - 2: 1}.get(column, 0)
-                side_z = {0: -1, len(zs) - 2: 1}.get(row, 0)
-                if side_x and side_z:
-                    inner = (xs[1 if side_x < 0 else -2], zs[1 if side_z < 0 else -2])
-                    fan([inner, *((x, z) for x, z, _, _ in self._arc(ring, side_x, side_z))])
-                else:
-                    x0, x1, z0, z1 = xs[column], xs[column + 1], zs[row], zs[row + 1]
-                    fan([(x0, z0), (x1, z0), (x1, z1), (x0, z1)])
-
-    def _outer_sides(self) -> None:
-        loops = []
-        for ring in self.rings:
-            tilt = math.radians(ring.tilt)
-            x_edge, z_edge = self.half[0] - ring.inset, self.half[1] - ring.inset
-            # only the inner lines: the first two and last two belong to the corners
-            xs = [line.at + line.way * ring.inset for line in self.xs[2:-2]]
-            zs = [line.at + line.way * ring.inset for line in self.zs[2:-2]]
-            loop = self._arc(ring, 1, 1)
-            loop += [(x, z_edge, 0.0, 1.0) for x in reversed(xs)]
-            loop += self._arc(ring, -1, 1)[::-1]
-            loop += [(-x_edge, z, -1.0, 0.0) for z in reversed(zs)]
-            loop += self._arc(ring, -1, -1)
-            loop += [(x, -z_edge, 0.0, -1.0) for x in xs]
-            loop += self._arc(ring, 1, -1)[::-1]
-            loop += [(x_edge, z, 1.0, 0.0) for z in zs]
-            cos, sin = math.cos(tilt), math.sin(tilt)
-            loops.append([self._vertex((x, ring.y, z), (ox * cos, sin, oz * cos)) for x, z, ox, oz in loop])
-        for low, high in itertools.pairwise(loops):
-            for here in range(len(low)):
+    def _wall(self, strips: Sequence[Sequence[int]], *, closed: bool = True) -> None:
+        for low, high in itertools.pairwise(strips):
+            for here in range(len(low) if closed else len(low) - 1):
                 there = (here + 1) % len(low)
-                self._quad(low[here], high[here], high[there], low[there])
+                self.faces += [(low[here], high[here], high[there]), (low[here], high[there], low[there])]
 
-    def _opening_sides(self, hole: Opening) -> None:
-        xs = self._within(self.xs, hole.x0, hole.x1)
-        zs = self._within(self.zs, hole.z0, hole.z1)
-        edges = [
-            ([(x, zs[0]) for x in xs], (0.0, 1.0)),
-            ([(xs[-1], z) for z in zs], (-1.0, 0.0)),
-            ([(x, zs[-1]) for x in reversed(xs)], (0.0, -1.0)),
-            ([(xs[0], z) for z in reversed(zs)], (1.0, 0.0)),
-        ]
-        for line, (out_x, out_z) in edges:
-            strips = []
-            for ring in self.rings:
-                tilt = math.radians(ring.tilt)
-                normal = (out_x * math.cos(tilt), math.sin(tilt), out_z * math.cos(tilt))
-                strips.append(
-                    [
-                        self._vertex((x.at + x.way * ring.inset, ring.y, z.at + z.way * ring.inset), normal)
-                        for x, z in line
-                    ]
-                )
-            for low, high in itertools.pairwise(strips):
-                for here in range(len(line) - 1):
-                    self._quad(low[here], low[here + 1], high[here + 1], high[here])
+
+def triangles(outline: Sequence[Point], holes: Sequence[Sequence[Point]]) -> list[tuple[int, int, int]]:
+    """Cut the area between loops into triangles that use no points but the loops' own.
+
+    Args:
+        outline: outer loop, turning from the first axis towards the second.
+        holes: inner loops, turning the other way.
+
+    Returns:
+        Triples of indices into all points, outline first, turning as the outline does.
+    """
+    points = [*outline, *itertools.chain.from_iterable(holes)]
+    starts = np.cumsum([len(outline), *map(len, holes)]).tolist()
+    waiting = [list(range(start, end)) for start, end in itertools.pairwise(starts)]
+    loop = list(range(len(outline)))
+    # each hole is tied to the outer loop by a bridge, walked once each way
+    while waiting:
+        rims = [loop, *waiting]
+        bridges = sorted(
+            (math.dist(points[here], points[there]), at, number, entry)
+            for at, here in enumerate(loop)
+            for number, hole in enumerate(waiting)
+            for entry, there in enumerate(hole)
+        )
+        _, at, number, entry = next(
+            bridge
+            for bridge in bridges
+            if _within(points, loop, bridge[1], waiting[bridge[2]][bridge[3]])
+            and _clear(points, rims, loop[bridge[1]], waiting[bridge[2]][bridge[3]])
+        )
+        hole = waiting.pop(number)
+        loop = loop[: at + 1] + hole[entry:] + hole[: entry + 1] + loop[at:]
+    return _clip(points, loop)
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _within(points: Sequence[Point], loop: Sequence[int], at: int, there: int) -> bool:
+    """Whether a point is seen from inside the corner of the loop; a point tied twice has a corner on either side."""
+    before, here, after, goal = (points[i] for i in (loop[at - 1], loop[at], loop[(at + 1) % len(loop)], there))
+    left, right = _turn(here, after, goal) > 0, _turn(before, here, goal) > 0
+    return left and right if _turn(before, here, after) > 0 else left or right
+
+
+def _clear(points: Sequence[Point], rims: Sequence[Sequence[int]], here: int, there: int) -> bool:
+    """Whether nothing lies on the straight line between two points."""
+    a, b = points[here], points[there]
+    for rim in rims:
+        for first, second in itertools.pairwise([*rim, rim[0]]):
+            if {first, second} & {here, there}:
+                continue
+            c, d = points[first], points[second]
+            if _turn(a, b, c) * _turn(a, b, d) <= 0 and _turn(c, d, a) * _turn(c, d, b) <= 0:
+                return False
+    return True
+
+
+def _clip(points: Sequence[Point], loop: list[int]) -> list[tuple[int, int, int]]:
+    """Cut off the fullest corner until a triangle is left."""
+    found = []
+    while len(loop) > 2:
+        best, corner = 0.0, -1
+        for at in range(len(loop)):
+            a, b, c = (points[loop[(at + step) % len(loop)]] for step in (-1, 0, 1))
+            longest = max(math.dist(a, b), math.dist(b, c), math.dist(c, a))
+            full = _turn(a, b, c) / longest**2
+            if full > max(best, 1e-9) and not any(
+                _turn(a, b, p) >= 0 and _turn(b, c, p) >= 0 and _turn(c, a, p) >= 0
+                for p in (points[index] for index in loop)
+                if p not in (a, b, c)
+            ):
+                best, corner = full, at
+        if corner < 0:
+            raise ValueError("the loops cross each other")
+        found.append((loop[corner - 1], loop[corner], loop[(corner + 1) % len(loop)]))
+        del loop[corner]
+    return found

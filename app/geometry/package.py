@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from app.geometry import floorplan, parts
+from app.geometry import floorplan, parts, repeats
 from app.geometry.dimensions import count, mm, table
 from app.geometry.instancing import Copies, at, pile
-from app.geometry.layout import dram_pitch, fitting, grid, levels, site_pitch, sites, substrate_height
+from app.geometry.layout import dram_pitch, fitting, grid, levels, site_pitch, sites
+from app.geometry.repeats import CELL, Field
 from app.geometry.solids import Solid
+from app.geometry.strokes import drawn
 
 ROOT = "package"
 SCALE = 0.001  # millimetres below the root, metres in the file
+UNIT = (0.005, 0.005, 0.005)  # mm: most sizes of the table are whole numbers of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """All nodes, parents first, and the shapes they name; a shape used by several nodes is stored once."""
+    """All nodes, parents first, and the shapes they name; a shape used by several nodes is stored once.
+
+    Attributes:
+        units: steps of the shapes that are not stored in steps of `UNIT`.
+    """
 
     nodes: tuple[Node, ...]
     shapes: dict[str, Solid]
+    units: dict[str, tuple[float, float, float]]
+
+    def unit(self, shape: str) -> tuple[float, float, float]:
+        """Step of a shape's whole numbers along x, y and z, mm."""
+        return self.units.get(shape, UNIT)
 
 
 @cache
@@ -85,34 +97,35 @@ def build() -> Package:
     height = levels()
     shapes: dict[str, Solid] = {
         "base": parts.base(),
-        "base_caption": parts.caption(),
+        "caption_bar": parts.caption_bar(),
         "substrate_board": parts.substrate_board(),
-        "substrate_core": parts.substrate_core(),
+        "substrate_resin": parts.substrate_resin(),
         "substrate_copper": parts.substrate_copper(),
+        "substrate_marks": parts.substrate_marks(),
         "substrate_via": parts.substrate_via(),
         "bga_ball": parts.bga_ball(),
         "bga_ball_inner": parts.bga_ball_inner(),
         "capacitor": parts.capacitor_body(),
         "capacitor_end": parts.capacitor_ends(),
         "interposer_plate": parts.interposer_plate(),
-        "interposer_lanes": parts.interposer_lanes(),
+        **{f"interposer_lanes_{row}": parts.interposer_lanes(site) for row, site in enumerate(repeats.left_sites())},
         "interposer_tsv": parts.interposer_via(),
         "c4_bump": parts.c4_bump(),
         "microbump": parts.microbump(),
         "moulding": parts.moulding(),
         "gpu_die_body": parts.gpu_die_body(),
         "gpu_die_floorplan": floorplan.relief(),
+        "gpu_die_sm": floorplan.sm_relief(),
         "hbm_base_die": parts.base_die(),
         "hbm_dram_die": parts.dram_die(),
         "hbm_film": parts.film(),
         "hbm_tsvs": parts.stack_vias(),
-        "hbm_mark": parts.stack_mark(named=True),
-        "hbm_mark_site_six": parts.stack_mark(named=False),
+        "mark_bar": parts.mark_bar(),
     }
     nodes = [
         Node(ROOT, "", extras=about(ROOT, **_facts_of_the_whole())),
         Node("base", ROOT, "base", "base_plate", extras=about("base")),
-        Node("base_caption", ROOT, "base_caption", "caption", extras=about("base")),
+        Node("base_caption", ROOT, "caption_bar", "caption", extras=about("base"), copies=drawn(parts.caption())),
         *_substrate(height.substrate),
         *_interposer(height.interposer),
         Node("moulding", ROOT, "moulding", "moulding", (0.0, height.microbumps, 0.0), about("moulding")),
@@ -120,67 +133,68 @@ def build() -> Package:
     ]
     for site in sites():
         nodes += _stack(site.number, (site.x, height.dies, site.z), site.named)
-    return Package(tuple(nodes), shapes)
+    return Package(tuple(nodes), shapes, _units())
 
 
-def _substrate(y: float) -> list[Node]:
-    name, side = "substrate", mm("substrate_side")
-    balls = grid(count("balls_per_side"), count("balls_per_side"), mm("ball_pitch"))
-    # the corner ball at the pin-one mark is left out, as on real packages
-    balls.remove(max(balls, key=lambda place: place[1] - place[0]))
-    rim = (count("balls_per_side") / 2 - 2) * mm("ball_pitch")
-    outer = [place for place in balls if max(map(abs, place)) > rim]
-    inner = [place for place in balls if max(map(abs, place)) < rim]
-    pitch = mm("substrate_via_pitch")
-    vias = grid(fitting(side - 6.0, pitch), fitting(side - 6.0, pitch), pitch)
-    rows, inside, hidden = _capacitor_rows(), {"inside": True}, about("bga_balls", covered=True)
+def _units() -> dict[str, tuple[float, float, float]]:
+    """Steps of shapes that stand in fields: their pitch is a round number of steps, the same for all."""
+    pitches = {"substrate_via": "substrate_via_pitch", "bga_ball": "ball_pitch", "bga_ball_inner": "ball_pitch"}
+    pitches |= {"interposer_tsv": "c4_pitch", "c4_bump": "c4_pitch", "microbump": "microbump_pitch"}
+    units = {shape: (mm(pitch) / CELL, UNIT[1], mm(pitch) / CELL) for shape, pitch in pitches.items()}
+    return units | dict.fromkeys(("gpu_die_floorplan", "gpu_die_sm"), (0.002, 0.005, 0.002))
+
+
+def _field(node: Node, field: Field) -> list[Node]:
+    """The node once per tile of a field, numbered if there are several."""
+    tiles = field.tiles()
     return [
-        Node(name, ROOT, origin=(0.0, y, 0.0), extras=about(name)),
-        Node("substrate_board", name, "substrate_board", "substrate_mask", extras=about(name)),
-        Node("substrate_core", name, "substrate_core", "substrate_core", extras=about(name)),
-        Node("substrate_copper", name, "substrate_copper", "copper", extras=about(name)),
-        Node("substrate_vias", name, "substrate_via", "copper", extras=about(name, **inside), copies=at(vias)),
-        Node("bga_balls", name, "bga_ball", "solder", extras=about("bga_balls"), copies=at(outer)),
-        Node("bga_balls_inner", name, "bga_ball_inner", "solder", extras=hidden, copies=at(inner)),
-        Node("capacitors", name, "capacitor", "ceramic", extras=about("capacitors"), copies=rows),
-        Node("capacitor_ends", name, "capacitor_end", "tin", extras=about("capacitors"), copies=rows),
+        replace(
+            node,
+            name=node.name if len(tiles) == 1 else f"{node.name}_{number}",
+            origin=(x, node.origin[1], z),
+            copies=copies,
+        )
+        for number, (x, z, copies) in enumerate(tiles)
     ]
 
 
-def _capacitor_rows() -> Copies:
-    """Rows of three sizes around the interposer, gathered in groups that follow die and stacks."""
-    rows: list[tuple[float, float, tuple[float, float, float], bool]] = []  # x, z, size, turned
-    beside = mm("die_width") / 2 + mm("stack_gap") + mm("stack_width") / 2
-    small, medium, large = (1.0, 1.0, 1.0), (1.4, 1.2, 1.4), (1.8, 1.4, 1.8)
-    # distance from the centre, size, pitch, how many beside the die, how many beside each row of stacks
-    lines = [(20.2, small, 1.15, 22, 9), (22.4, medium, 1.75, 14, 6), (25.3, large, 2.4, 10, 4)]
-    for side in (-1, 1):
-        for z, size, pitch, die, stack in lines:
-            for middle, number in ((-beside, stack), (0.0, die), (beside, stack)):
-                rows += [(x, side * z, size, True) for x, _ in grid(number, 1, pitch, middle)]
-        for site in sites()[:3]:
-            rows += [(side * 27.4, z, small, False) for _, z in grid(1, 8, 1.15, 0.0, site.z)]
-    places = np.array([(x, substrate_height(), z) for x, z, _, _ in rows])
-    sizes = np.array([size for _, _, size, _ in rows])
-    return Copies(places, sizes, np.array([turned for *_, turned in rows]))
+def _substrate(y: float) -> list[Node]:
+    name = "substrate"
+    ball = Node("bga_balls_inner", name, "bga_ball_inner", "solder", extras=about("bga_balls", covered=True))
+    via = Node("substrate_vias", name, "substrate_via", "copper", extras=about(name, inside=True))
+    small, core, copper = repeats.capacitors(), repeats.board_layers("resin"), repeats.board_layers("copper")
+    return [
+        Node(name, ROOT, origin=(0.0, y, 0.0), extras=about(name)),
+        Node("substrate_board", name, "substrate_board", "substrate_mask", extras=about(name)),
+        Node("substrate_core", name, "substrate_resin", "substrate_core", extras=about(name), copies=core),
+        Node("substrate_copper", name, "substrate_copper", "copper", extras=about(name), copies=copper),
+        Node("substrate_marks", name, "substrate_marks", "copper", extras=about(name)),
+        *_field(ball, repeats.inner_balls()),
+        *_field(via, repeats.board_vias()),
+        Node("bga_balls", name, "bga_ball", "solder", extras=about("bga_balls"), copies=repeats.outer_balls()),
+        Node("capacitors", name, "capacitor", "ceramic", extras=about("capacitors"), copies=small),
+        Node("capacitor_ends", name, "capacitor_end", "tin", extras=about("capacitors"), copies=small),
+    ]
 
 
 def _interposer(y: float) -> list[Node]:
-    name, top = "interposer", mm("interposer_thickness")
-    free, pitch = 2 * mm("c4_edge"), mm("c4_pitch")
-    columns, rows = fitting(mm("interposer_width") - free, pitch), fitting(mm("interposer_depth") - free, pitch)
-    joints = grid(columns, rows, pitch)
-    bumps = parts.joint_places()
-    places = np.array([(x, top, z) for x, z, _ in bumps])
-    sizes = np.array([(size, 1.0, size) for _, _, size in bumps])
-    lanes, joined = about("interposer_lanes", covered=True), about("microbumps", covered=True)
+    name, on_top = "interposer", (0.0, mm("interposer_thickness"), 0.0)
+    lanes = about("interposer_lanes", covered=True)
+    via = Node("interposer_tsvs", name, "interposer_tsv", "copper", extras=about(name, inside=True))
+    joint = Node("c4_bumps", name, "c4_bump", "solder", extras=about("c4_bumps"))
+    bump = Node("microbumps", name, "microbump", "solder", on_top, about("microbumps", covered=True))
+    under_die, beside = _field(bump, repeats.die_bumps()), repeats.other_bumps()
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=about(name)),
         Node("interposer_plate", name, "interposer_plate", "interposer_silicon", extras=about(name)),
-        Node("interposer_lanes", name, "interposer_lanes", "copper", (0.0, top, 0.0), lanes),
-        Node("interposer_tsvs", name, "interposer_tsv", "copper", extras=about(name, inside=True), copies=at(joints)),
-        Node("c4_bumps", name, "c4_bump", "solder", extras=about("c4_bumps"), copies=at(joints)),
-        Node("microbumps", name, "microbump", "solder", extras=joined, copies=Copies(places, sizes)),
+        *(
+            Node(f"interposer_lanes_{row}", name, f"interposer_lanes_{row}", "copper", on_top, lanes, copies)
+            for row, copies in enumerate(repeats.lanes())
+        ),
+        *_field(via, repeats.c4_joints()),
+        *_field(joint, repeats.c4_joints()),
+        *under_die,
+        replace(bump, name=f"microbumps_{len(under_die)}", copies=beside),
     ]
 
 
@@ -190,11 +204,13 @@ def _gpu_die(y: float, top: float) -> list[Node]:
         kind: [[round(value, 4) for value in region] for region in regions]
         for kind, regions in floorplan.regions().items()
     }
+    sms = at((region.x, region.z) for region in floorplan.regions()["sm"])
     extras = about(name, regions=plan, top_mm=_round(top), relief_mm=mm("relief_unit"))
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=extras),
         Node("gpu_die_body", name, "gpu_die_body", "die_silicon", extras=about(name)),
         Node("gpu_die_floorplan", name, "gpu_die_floorplan", "die_relief", (0.0, up, 0.0), about(name)),
+        Node("gpu_die_sms", name, "gpu_die_sm", "die_relief", (0.0, up, 0.0), about(name), sms),
     ]
 
 
@@ -203,18 +219,21 @@ def _stack(index: int, origin: tuple[float, float, float], named: bool) -> list[
     extras, layers, pitch, film = about(name), count("dram_layers"), dram_pitch(), mm("film_thickness")
     floor = mm("base_die_thickness")
     dies, films = pile(layers, floor + film, pitch), pile(layers, floor, pitch)
-    mark = "hbm_mark" if named else "hbm_mark_site_six"
+    mark = drawn(parts.stack_mark(named))
     covered = about(name, covered=True)
     nodes = [
         Node(name, ROOT, origin=origin, extras=extras),
         Node(f"{name}_base_die", name, "hbm_base_die", "hbm_base_die", extras=covered),
         Node(f"{name}_dram_dies", name, "hbm_dram_die", "hbm_graphite", extras=extras, copies=dies),
         Node(f"{name}_films", name, "hbm_film", "hbm_film", extras=covered, copies=films),
-        Node(f"{name}_mark", name, mark, "laser_mark", (0.0, mm("tops_thickness"), 0.0), extras),
+        Node(f"{name}_mark", name, "mark_bar", "laser_mark", (0.0, mm("tops_thickness"), 0.0), extras, mark),
     ]
     if not named:
-        inside = about(name, inside=True)
-        nodes.append(Node(f"{name}_tsvs", name, "hbm_tsvs", "copper", extras=inside, copies=dies))
+        across = fitting(mm("stack_width") - 2.0, mm("stack_via_pitch"))
+        inside = about(name, inside=True, copies_per_layer=across)
+        columns = [x for x, _ in grid(across, 1, mm("stack_via_pitch"))]
+        vias = Copies(np.array([(x, y, 0.0) for _, y, _ in dies.translation for x in columns]))
+        nodes.append(Node(f"{name}_tsvs", name, "hbm_tsvs", "copper", extras=inside, copies=vias))
     return nodes
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from app.geometry.dimensions import count, mm
-from app.geometry.layout import Site, dram_pitch, fitting, grid, sites, substrate_height, substrate_layers
+from app.geometry.layout import Site, dram_pitch, fitting, grid, site_pitch, sites, substrate_height, substrate_layers
 from app.geometry.openings import Opening, plate
 from app.geometry.solids import Solid, barrel, chamfer, fillet, join, plain, slab
-from app.geometry.strokes import arc, ribbon, write
+from app.geometry.strokes import WAIST, Bar, arc, bar, bars, ribbon, write
 
 CAPTION = "NVIDIA H100 SXM5 · thickness ×4"
+LANE_PATTERN = 3  # lanes after which the ends stand where they stood
 
 
 def base() -> Solid:
@@ -17,14 +18,18 @@ def base() -> Solid:
     rings = chamfer(mm("base_chamfer"), height, bottom=0.5)
     body = slab(width, depth, rings, mm("base_corner"), corner_segments=5).moved(y=-height)
     inset = 2 * mm("foot_inset")
-    stand = slab(width - inset, depth - inset, plain(foot), mm("base_corner"), corner_segments=3)
+    stand = slab(width - inset, depth - inset, plain(foot), mm("base_corner"), corner_segments=2)
     return join([body, stand.moved(y=-height - foot)])
 
 
-def caption() -> Solid:
-    """The inlaid line of writing and the thin frame around the plate, seated in its top."""
-    height, sink = mm("caption_height"), mm("caption_sink")
-    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"), height, sink)
+def caption_bar() -> Solid:
+    """What the writing on the plate is made of, seated in its top."""
+    return bar(mm("caption_height"), mm("caption_sink"), 1.0 - WAIST)
+
+
+def caption() -> list[Bar]:
+    """The inlaid line of writing and the thin frame around the plate."""
+    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"))
     half_x, half_z = mm("base_width") / 2 - mm("frame_inset"), mm("base_depth") / 2 - mm("frame_inset")
     corner = mm("base_corner") - mm("frame_inset") / 2
     path = [
@@ -38,8 +43,8 @@ def caption() -> Solid:
             6,
         )
     ]
-    frame = ribbon([*path, path[0]], mm("frame_width"), height, sink)
-    return join([line.moved(z=mm("caption_z")), frame])
+    frame = bars([*path, path[0]], mm("frame_width"))
+    return [stroke.moved(z=mm("caption_z")) for stroke in line] + frame
 
 
 def substrate_board() -> Solid:
@@ -53,24 +58,28 @@ def substrate_board() -> Solid:
     return join([upper, lower])
 
 
-def substrate_core() -> Solid:
-    """The resin between the copper layers, standing back a little from the board's side."""
-    return _board_layers("resin", mm("resin_inset"))
+def substrate_resin() -> Solid:
+    """One film of resin, standing back a little from the board's side; the core is a taller copy."""
+    return _board_layer(mm("resin_thickness"), mm("resin_inset"))
 
 
 def substrate_copper() -> Solid:
-    """The copper layers, seen as lines on the board's side, with the pin-one mark and fiducials on its top."""
+    """One copper layer, seen as a line on the board's side."""
+    return _board_layer(mm("copper_thickness"), mm("copper_inset"))
+
+
+def substrate_marks() -> Solid:
+    """The pin-one mark and three fiducials on the board's top."""
     top, height, place = substrate_height(), mm("copper_mark_height"), mm("substrate_side") / 2 - 2.2
-    dot = barrel([0.5, 0.5], height, 20)
+    dot = barrel([0.5, 0.5], height, 12)
     marks = [dot.moved(x, top, z) for x, z in ((place, -place), (-place, -place), (place, place))]
     pin_one = barrel([1.1, 1.1], height, 3).moved(-place, top, place)
-    return join([_board_layers("copper", mm("copper_inset")), *marks, pin_one])
+    return join([*marks, pin_one])
 
 
-def _board_layers(wanted: str, inset: float) -> Solid:
+def _board_layer(height: float, inset: float) -> Solid:
     side, corner = mm("substrate_side") - 2 * inset, mm("substrate_corner") - inset
-    layers = [(y0, y1) for kind, y0, y1 in substrate_layers() if kind == wanted]
-    return join([slab(side, side, plain(y1 - y0), corner, 4).moved(y=y0) for y0, y1 in layers])
+    return slab(side, side, plain(height), corner, 4)
 
 
 def substrate_via() -> Solid:
@@ -137,40 +146,36 @@ def interposer_plate() -> Solid:
 
 
 def lane_ends(site: Site) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Ends of the lanes of one site, (under the stack, under the die), package x and z."""
-    number, margin = count("lanes_per_site"), mm("lane_margin")
+    """Ends of the lanes of one site, (under the stack, under the die), package x and z.
+
+    Sites at +x are those at −x turned by half a turn. All lanes of a site shift by the same amount, from its stack to
+    its share of the die's edge; neighbours end apart in a pattern of `LANE_PATTERN`.
+    """
+    number, per_side = count("lanes_per_site"), count("sites") // 2
     die_edge, stack_edge = mm("die_width") / 2, mm("die_width") / 2 + mm("stack_gap")
-    per_side = count("sites") // 2
+    row = site.number % per_side if site.side < 0 else per_side - 1 - site.number % per_side
+    pitch = (mm("stack_depth") - 2 * mm("lane_margin")) / (number - 1)
     share = (mm("die_depth") - 2 * mm("plan_margin")) / per_side
-    middle = (site.number % per_side - (per_side - 1) / 2) * share
+    shift = (row - (per_side - 1) / 2) * (share - site_pitch())
     ends = []
     for lane in range(number):
-        place = lane / (number - 1) - 0.5
-        back = (lane % 3) * mm("lane_stagger")
-        outer = (
-            site.side * (stack_edge + mm("lane_under_stack") - back),
-            site.z + place * (mm("stack_depth") - 2 * margin),
-        )
-        inner = (site.side * (die_edge - mm("lane_under_die") + back), middle + place * (share - 2 * margin))
-        ends.append((outer, inner))
+        z = -site.side * site.z + (lane - (number - 1) / 2) * pitch
+        back = (lane % LANE_PATTERN) * mm("lane_stagger")
+        outer = stack_edge + mm("lane_under_stack") - back, -z
+        inner = die_edge - mm("lane_under_die") + back, -z - shift
+        ends.append(((site.side * outer[0], site.side * outer[1]), (site.side * inner[0], site.side * inner[1])))
     return ends
 
 
-def interposer_lanes() -> Solid:
-    """All lanes of all sites: straight under stack and die, shifting sideways in the gap between them. y = 0 at the
-    interposer's top."""
-    bends = mm("die_width") / 2, mm("die_width") / 2 + mm("stack_gap")
+def interposer_lanes(site: Site) -> Solid:
+    """The first lanes of a site, as many as repeat: straight under stack and die, shifting sideways in the gap between
+    them. y = 0 at the interposer's top, z = 0 at the outer end of the first."""
+    bends = site.side * mm("die_width") / 2, site.side * (mm("die_width") / 2 + mm("stack_gap"))
     lanes = []
-    for site in sites():
-        for (outer_x, outer_z), (inner_x, inner_z) in lane_ends(site):
-            path = [
-                (outer_x, outer_z),
-                (site.side * bends[1], outer_z),
-                (site.side * bends[0], inner_z),
-                (inner_x, inner_z),
-            ]
-            lanes.append(ribbon(path, mm("lane_width"), mm("lane_height")))
-    return join(lanes)
+    for (outer_x, outer_z), (inner_x, inner_z) in lane_ends(site)[:LANE_PATTERN]:
+        path = [(outer_x, outer_z), (bends[1], outer_z), (bends[0], inner_z), (inner_x, inner_z)]
+        lanes.append(ribbon(path, mm("lane_width"), mm("lane_height")))
+    return join(lanes).moved(z=-lane_ends(site)[0][0][1])
 
 
 def moulding() -> Solid:
@@ -213,38 +218,41 @@ def film() -> Solid:
 
 
 def stack_vias() -> Solid:
-    """Vias of one die and the joints on its top, which end at the die above: a field across the middle. y = 0 where
-    the joints end, the vias lie below."""
+    """A row of vias of one die and the joints on its top, which end at the die above. y = 0 where the joints end, the
+    vias lie below."""
     radius, pitch, depth = mm("stack_via_radius"), mm("stack_via_pitch"), dram_pitch() - mm("via_cover")
     via = barrel([radius, radius], depth, 4)
-    return join([via.moved(x, -depth, z) for x, z in grid(fitting(mm("stack_width") - 2.0, pitch), 5, pitch)])
+    return join([via.moved(x, -depth, z) for x, z in grid(1, 5, pitch)])
 
 
-def stack_mark(named: bool) -> Solid:
+def mark_bar() -> Solid:
+    """What the marks on the stacks are made of."""
+    return bar(mm("mark_height"), 0.0, 0.1)
+
+
+def stack_mark(named: bool) -> list[Bar]:
     """The mark on a stack's top: a dot in one corner, and the kind of memory on the stacks NVIDIA names."""
-    height, cap, stroke = mm("mark_height"), mm("mark_cap_height"), mm("mark_stroke")
+    cap, stroke = mm("mark_cap_height"), mm("mark_stroke")
     corner_x, corner_z = -mm("stack_width") / 2 + 1.1, mm("stack_depth") / 2 - 1.1
-    ring = arc((corner_x, corner_z), (0.3, 0.3), 0, 360, 16)
-    shapes = [ribbon(ring, stroke, height)]
+    strokes = bars(arc((corner_x, corner_z), (0.3, 0.3), 0, 360, 14), stroke)
     if named:
-        shapes.append(write("HBM3", cap, stroke, height).moved(z=cap / 2))
-    return join(shapes)
+        strokes += [piece.moved(z=cap / 2) for piece in write("HBM3", cap, stroke)]
+    return strokes
 
 
 def joint_places() -> list[tuple[float, float, float]]:
-    """Every microbump: x, z and its width relative to the common one. Fields under die and stacks, and one joint at
-    each end of each lane."""
+    """Microbumps outside the field under the die: x, z and width relative to the common one. Fields under the stacks,
+    and one joint at each end of each lane."""
     pitch, edge = mm("microbump_pitch"), mm("microbump_edge")
-    free = mm("lane_under_die") + edge
-    columns, rows = fitting(mm("die_width") - 2 * free - edge, pitch), fitting(mm("die_depth") - 2 * edge, pitch)
-    places = [(x, z, 1.0) for x, z in grid(columns, rows, pitch)]
     # the field of a stack keeps clear of the strip its lanes take
     width = mm("stack_width") - mm("lane_under_stack") - 2 * edge
     columns, rows = fitting(width, pitch), fitting(mm("stack_depth") - 2 * edge, pitch)
     narrow = mm("lane_bump_radius") / mm("microbump_radius")
+    places = []
     for site in sites():
         middle = site.x + site.side * mm("lane_under_stack") / 2
         places += [(x, z, 1.0) for x, z in grid(columns, rows, pitch, middle, site.z)]
-        for outer, inner in lane_ends(site):
-            places += [(*outer, narrow), (*inner, narrow)]
+    for site in sites():
+        outer, inner = zip(*lane_ends(site), strict=True)
+        places += [(x, z, narrow) for x, z in (*sorted(outer), *sorted(inner))]
     return places

@@ -1,39 +1,116 @@
-"""Ribbons along a path, and letters made of them: lanes, the caption, laser marks.
+"""Strokes of writing, and the lanes' ribbons.
 
-A ribbon is a low bar with slanted sides. Letters come from a single-stroke alphabet drawn for this project (only the
-characters it needs), so that writing on the model is geometry and needs no font file.
+Writing on the model is geometry and needs no font file: a single-stroke alphabet drawn for this project (only the
+characters it needs), each straight piece of a stroke a copy of one low bar. Lanes are ribbons along a path.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from app.geometry.solids import Solid, join
+from app.geometry.instancing import Copies
+from app.geometry.solids import Solid
 
+WAIST = 0.7  # width of a bar half-way up, as a share of its foot: there bars meet in a bend
 Point = tuple[float, float]
 Path = list[Point]
 
 
-def ribbon(path: Sequence[Point], width: float, height: float, sink: float = 0.0) -> Solid:
-    """A bar along a path in the xz plane, from y = −sink to `height`, its top narrower than its foot.
+class Bar(NamedTuple):
+    """One straight piece of a stroke in the xz plane, mm: its middle, length, width, and turn in degrees from +x
+    towards −z."""
+
+    x: float
+    z: float
+    length: float
+    width: float
+    turn: float
+
+    def moved(self, x: float = 0.0, z: float = 0.0) -> Bar:
+        """The same bar, shifted."""
+        return self._replace(x=self.x + x, z=self.z + z)
+
+
+def bar(height: float, sink: float, slant: float) -> Solid:
+    """The bar that strokes are copies of: 1 mm long and wide at its foot, from y = −sink to `height`.
 
     Args:
-        path: at least two points (x, z) in mm; a path that ends where it starts is closed.
-        width: width at the foot, mm.
         height: height above y = 0, mm.
         sink: depth below y = 0, mm.
+        slant: how much narrower its top is on either long side, as a share of the width; the ends stand upright.
+    """
+    foot, top = [(0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5), (0.5, -0.5)], 0.5 - slant
+    vertices = [(x, -sink, z) for x, z in foot] + [(x, height, math.copysign(top, z)) for x, z in foot]
+    normals = [(0.0, 0.0, 2 * z) for _, z in foot] + [(0.0, 1.0, 0.0)] * 4
+    faces = [(0, 1, 2), (0, 2, 3), (4, 6, 5), (4, 7, 6)]
+    for here in range(4):
+        there = (here + 1) % 4
+        faces += [(here, here + 4, there + 4), (here, there + 4, there)]
+    return Solid(np.array(vertices), np.array(normals), np.array(faces, dtype=np.int64))
+
+
+def bars(path: Sequence[Point], width: float) -> list[Bar]:
+    """Bars along a path (x, z) in mm; at a bend of up to 90° they reach as far as a mitre would.
+
+    A path that ends where it starts is closed.
     """
     closed = len(path) > 3 and math.dist(path[0], path[-1]) < 1e-9
-    points = np.array(path[:-1] if closed else path, dtype=np.float64)
+    pieces = list(itertools.pairwise(path))
+    turns = [math.atan2(z1 - z0, x1 - x0) for (x0, z0), (x1, z1) in pieces]
+
+    def reach(first: int, second: int) -> float:
+        if not closed and (first < 0 or second == len(pieces)):
+            return 0.0
+        bend = abs((turns[second % len(pieces)] - turns[first] + math.pi) % (2 * math.pi) - math.pi)
+        # past a right angle they would poke out beside each other: there the corner is cut off instead
+        return WAIST * width / 2 * math.tan(min(bend, math.pi - bend) / 2)
+
+    found = []
+    for index, ((x0, z0), (x1, z1)) in enumerate(pieces):
+        before, after = reach(index - 1, index), reach(index, index + 1)
+        along_x, along_z, length = math.cos(turns[index]), math.sin(turns[index]), math.dist((x0, z0), (x1, z1))
+        ahead = (length + after - before) / 2
+        found.append(
+            Bar(
+                x0 + along_x * ahead,
+                z0 + along_z * ahead,
+                length + before + after,
+                width,
+                -math.degrees(turns[index]) % 180.0,  # a bar looks the same from either end
+            )
+        )
+    return found
+
+
+def drawn(strokes: Iterable[Bar]) -> Copies:
+    """Strokes as copies of the bar."""
+    found = list(strokes)
+    return Copies(
+        np.array([(stroke.x, 0.0, stroke.z) for stroke in found]),
+        np.array([(stroke.length, 1.0, stroke.width) for stroke in found]),
+        np.array([stroke.turn for stroke in found]),
+    )
+
+
+def ribbon(path: Sequence[Point], width: float, height: float) -> Solid:
+    """A low bar along a path in the xz plane, from y = 0 to `height`, its top narrower than its foot.
+
+    Args:
+        path: at least two points (x, z) in mm.
+        width: width at the foot, mm.
+        height: height above y = 0, mm.
+    """
+    points = np.array(path, dtype=np.float64)
     count = len(points)
-    ahead = np.roll(points, -1, axis=0) - points
-    ahead /= np.linalg.norm(ahead, axis=1, keepdims=True) + 1e-300
-    behind = np.roll(ahead, 1, axis=0)
-    if not closed:
-        ahead[-1], behind[0] = ahead[-2], ahead[0]
+    ahead = np.diff(points, axis=0)
+    ahead = np.vstack([ahead, ahead[-1:]])
+    ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
+    behind = np.vstack([ahead[:1], ahead[:-1]])
     along = ahead + behind
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     side = np.column_stack([-along[:, 1], along[:, 0]])
@@ -41,12 +118,11 @@ def ribbon(path: Sequence[Point], width: float, height: float, sink: float = 0.0
     stretch = 1.0 / np.clip(np.sum(side * np.column_stack([-ahead[:, 1], ahead[:, 0]]), axis=1), 0.4, 1.0)
     slant = min(width * 0.3, height * 0.9)
     top = points.copy()
-    if not closed:
-        top[0] += ahead[0] * slant
-        top[-1] -= ahead[-1] * slant
+    top[0] += ahead[0] * slant
+    top[-1] -= ahead[-1] * slant
     reach = (side * stretch[:, None]) * (width / 2)
     narrow = (side * stretch[:, None]) * (width / 2 - slant)
-    foot_out = np.zeros((count, 2)) if closed else np.vstack([-ahead[:1], np.zeros((count - 2, 2)), ahead[-1:]])
+    foot_out = np.vstack([-ahead[:1], np.zeros((count - 2, 2)), ahead[-1:]])
 
     def level(flat: np.ndarray, y: float) -> np.ndarray:
         return np.column_stack([flat[:, 0], np.full(count, y), flat[:, 1]])
@@ -56,19 +132,18 @@ def ribbon(path: Sequence[Point], width: float, height: float, sink: float = 0.0
 
     up = np.tile([0.0, 1.0, 0.0], (count, 1))
     # four rows of vertices: foot on one side, top on that side, top on the other, foot on the other
-    vertices = [level(points + reach, -sink), level(top + narrow, height), level(top - narrow, height)]
-    vertices.append(level(points - reach, -sink))
+    vertices = [level(points + reach, 0.0), level(top + narrow, height), level(top - narrow, height)]
+    vertices.append(level(points - reach, 0.0))
     normals = [unit(side + foot_out), up, up, unit(-side + foot_out)]
     faces: list[tuple[int, int, int]] = []
-    for here in range(count if closed else count - 1):
-        there = (here + 1) % count
+    for here in range(count - 1):
+        there = here + 1
         for row in range(4):
             low, high = row * count, (row + 1) % 4 * count
             faces += [(low + here, low + there, high + there), (low + here, high + there, high + here)]
-    if not closed:
-        first, last = [row * count for row in range(4)], [row * count + count - 1 for row in range(4)]
-        faces += [(first[0], first[1], first[2]), (first[0], first[2], first[3])]
-        faces += [(last[0], last[2], last[1]), (last[0], last[3], last[2])]
+    first, last = [row * count for row in range(4)], [row * count + count - 1 for row in range(4)]
+    faces += [(first[0], first[1], first[2]), (first[0], first[2], first[3])]
+    faces += [(last[0], last[2], last[1]), (last[0], last[3], last[2])]
     return Solid(np.concatenate(vertices), np.concatenate(normals), np.array(faces, dtype=np.int64))
 
 
@@ -119,7 +194,7 @@ ALPHABET: dict[str, tuple[float, list[Path]]] = {
     "i": (0.0, [[(0.0, 0.0), (0.0, _X)], [(0.0, 0.86), (0.0, 0.99)]]),
     "k": (0.46, [[(0.0, 0.0), (0.0, 1.0)], [(0.44, _X), (0.03, 0.27)], [(0.16, 0.4), (0.46, 0.0)]]),
     "n": (0.5, [[(0.0, 0.0), (0.0, _X)], [(0.0, 0.4), *arc((0.25, 0.42), (0.25, 0.26), 160, 0, 7), (0.5, 0.0)]]),
-    "s": (0.44, [_s(0.44, _X, 7)]),
+    "s": (0.44, [_s(0.44, _X, 8)]),
     "t": (0.34, [[(0.14, 0.95), (0.14, 0.18), *arc((0.3, 0.18), (0.16, 0.18), 200, 280, 4)], [(0.0, _X), (0.34, _X)]]),
 }
 _SPACING = 0.24
@@ -130,20 +205,18 @@ def text_width(text: str, cap_height: float) -> float:
     return cap_height * (sum(ALPHABET[letter][0] for letter in text) + _SPACING * (len(text) - 1))
 
 
-def write(text: str, cap_height: float, stroke: float, height: float, sink: float = 0.0) -> Solid:
+def write(text: str, cap_height: float, stroke: float) -> list[Bar]:
     """A line of text lying in the xz plane, centred in x, its baseline at z = 0, read from +z.
 
     Args:
         text: characters of `ALPHABET`.
         cap_height: height of capitals, mm.
         stroke: width of a stroke, mm.
-        height: how far the letters stand up, mm.
-        sink: how deep they are seated, mm.
 
     Raises:
         KeyError: the alphabet has no such character.
     """
-    return join(ribbon(path, stroke, height, sink) for path in _paths(text, cap_height))
+    return [piece for path in _paths(text, cap_height) for piece in bars(path, stroke)]
 
 
 def _paths(text: str, cap_height: float) -> Iterable[Path]:

@@ -4,36 +4,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Query
+from pydantic import BaseModel
 
 from app import __version__
-from app.facts.registry import Fact, Registry
-from app.theory import online_softmax, schedule, tiling
+from app.facts.registry import Registry
+from app.facts.timings import load as load_timings
+from app.theory import exactness, online_softmax, roofline, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
-from app.web import problems
-from app.web.counting import sweep_answer, traffic_answer
+from app.web import lab_api, problems
+from app.web.counting import traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ScheduleQuery, SoftmaxQuery, SweepQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TimingsQuery, TrafficQuery
+from app.web.recorded import timings_answer
 from app.web.schemas import (
+    ExactnessAnswer,
     FactAnswer,
     FactsAnswer,
     GpuAnswer,
     GpusAnswer,
     HealthAnswer,
     LineSum,
+    RooflineAnswer,
+    RoofPoint,
     ScheduleAnswer,
     ScheduleCompute,
-    ScheduleMove,
     SoftmaxAnswer,
-    SoftmaxStep,
-    SweepAnswer,
+    TimingsAnswer,
     TrafficAnswer,
 )
 
 LINES = ("hbm", "l2_to_sm")
+MOST_INTENSITIES = 16
+# Stops of the roof when none are asked for: eight an octave from 1/4 to 4,096 FLOP/byte.
+ROOF_STOPS = tuple(2 ** (step / 8) for step in range(-16, 97))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +55,60 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     """All JSON routes."""
     routes = APIRouter(responses=problems.RESPONSES)
 
-    @routes.get("/api/traffic", tags=["counts"], summary="Bytes moved, memory needed, operations, limits of one block")
+    @routes.get(
+        "/api/traffic",
+        tags=["counts"],
+        summary="Bytes moved, memory needed, operations, limits of one block",
+        responses=_example(traffic_answer(TrafficQuery())),
+    )
     async def get_traffic(query: Annotated[TrafficQuery, Query()]) -> TrafficAnswer:
         return traffic_answer(query)
 
-    @routes.get("/api/traffic/sweep", tags=["counts"], summary="The same at every stop of the lever, in one answer")
-    async def get_sweep(query: Annotated[SweepQuery, Query()]) -> SweepAnswer:
-        return sweep_answer(query)
+    routes.include_router(lab_api.router())
 
-    @routes.get("/api/online-softmax", tags=["algorithms"], summary="Online softmax of one row, step by step")
+    @routes.get(
+        "/api/online-softmax",
+        tags=["algorithms"],
+        summary="Online softmax of one row, step by step",
+        responses=_example(softmax_answer(SoftmaxQuery(scores="0.5,-1,1.5,0"))),
+    )
     async def get_online_softmax(query: Annotated[SoftmaxQuery, Query()]) -> SoftmaxAnswer:
         return softmax_answer(query)
 
-    @routes.get("/api/schedule", tags=["algorithms"], summary="Every tile move in order")
+    @routes.get(
+        "/api/schedule",
+        tags=["algorithms"],
+        summary="Every tile move in order",
+        responses=_example(schedule_answer(ScheduleQuery(algorithm="fa2", blocks_m=1, blocks_n=2))),
+    )
     async def get_schedule(query: Annotated[ScheduleQuery, Query()]) -> ScheduleAnswer:
         return schedule_answer(query)
 
+    @routes.get("/api/exactness", tags=["algorithms"], summary="Standard, tiled and float64 on the same random input")
+    async def get_exactness(query: Annotated[ExactnessQuery, Query()]) -> ExactnessAnswer:
+        return ExactnessAnswer.model_validate(exactness.exactness(**query.model_dump()))
+
+    @routes.get("/api/roofline", tags=["counts"], summary="The roof of one GPU: most FLOP/s at each intensity")
+    async def get_roofline(query: Annotated[RooflineQuery, Query()]) -> RooflineAnswer:
+        return roofline_answer(query)
+
+    @routes.get("/api/timings", tags=["facts"], summary="Recorded measurements of real kernels on real GPUs")
+    async def get_timings(query: Annotated[TimingsQuery, Query()]) -> TimingsAnswer:
+        return TimingsAnswer.model_validate(timings_answer(load_timings(), query))
+
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:
-        gpus = [{**asdict(gpu), "ridge_point": gpu.ridge_point} for gpu in GPUS.values()]
-        return GpusAnswer(gpus=[GpuAnswer.model_validate(gpu) for gpu in gpus])
+        return GpusAnswer(gpus=[GpuAnswer.model_validate(gpu) for gpu in GPUS.values()])
 
     @routes.get("/api/facts", tags=["facts"], summary="The ledger: every figure with its source")
     async def get_facts() -> FactsAnswer:
-        return FactsAnswer(facts=[fact_answer(fact) for fact in registry.facts.values()])
+        return FactsAnswer(facts=[FactAnswer.model_validate(fact) for fact in registry.facts.values()])
 
     @routes.get("/api/facts/{fact_id}", tags=["facts"], summary="One figure", responses=problems.NOT_FOUND)
     async def get_fact(fact_id: Annotated[str, Path(description="id of the entry", max_length=100)]) -> FactAnswer:
         if fact_id not in registry.facts:
             raise HTTPException(404, f"The ledger has no entry {fact_id!r}; /api/facts lists all of them.")
-        return fact_answer(registry.facts[fact_id])
+        return FactAnswer.model_validate(registry.facts[fact_id])
 
     @routes.get("/healthz", tags=["server"], summary="Liveness, version, what is loaded")
     async def get_health() -> HealthAnswer:
@@ -86,26 +117,9 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     return routes
 
 
-def fact_answer(fact: Fact) -> FactAnswer:
-    """One entry of the ledger."""
-    return FactAnswer.model_validate(
-        {
-            "id": fact.id,
-            "claim": fact.claim,
-            "value": fact.value,
-            "unit": fact.unit,
-            "shown": fact.shown(),
-            "kind": fact.kind,
-            "label": fact.label,
-            "conditions": fact.conditions,
-            "source": asdict(fact.source),
-            "locator": fact.locator,
-            "verified": fact.verified,
-            "formula": fact.formula,
-            "note": fact.note,
-            "chapter": fact.chapter,
-        }
-    )
+def _example(answer: BaseModel) -> dict[int | str, dict[str, Any]]:
+    """An example of the answer for the OpenAPI document, computed like every other answer."""
+    return {200: {"content": {"application/json": {"example": answer.model_dump(mode="json")}}}}
 
 
 def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
@@ -132,7 +146,7 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
             "scores": scores,
             "values": values,
             "block": query.block,
-            "steps": [SoftmaxStep.model_validate(asdict(step)) for step in trace.steps],
+            "steps": trace.steps,
             "row_max": trace.row_max,
             "row_sum": trace.row_sum,
             "lse": trace.lse,
@@ -143,10 +157,40 @@ def softmax_answer(query: SoftmaxQuery) -> SoftmaxAnswer:
     )
 
 
+def roofline_answer(query: RooflineQuery) -> RooflineAnswer:
+    """The roof of one GPU.
+
+    Raises:
+        BadParameterError: the intensities are not 1 to 16 positive finite numbers.
+    """
+    gpu = GPUS[query.gpu]
+    asked = query.intensities
+    stops = list(ROOF_STOPS) if asked is None else _numbers("intensities", asked)
+    if asked is not None and (len(stops) > MOST_INTENSITIES or min(stops) <= 0):
+        raise BadParameterError("intensities", "not 1 to 16 positive numbers", "positive numbers", asked)
+    points = []
+    for intensity in stops:
+        rate = roofline.attainable(intensity, gpu)
+        bound: Literal["compute", "memory"] = "compute" if intensity >= gpu.ridge_point else "memory"
+        points.append(
+            RoofPoint(intensity=intensity, flops_per_s=rate, share_of_peak=rate / gpu.flops_per_s, bound=bound)
+        )
+    return RooflineAnswer(
+        gpu=query.gpu,
+        name=gpu.name,
+        hbm_bytes_per_s=gpu.hbm_bytes_per_s,
+        flops_per_s=gpu.flops_per_s,
+        ridge_point=gpu.ridge_point,
+        points=points,
+    )
+
+
 def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
     """Every tile move for a grid of at most blocks_m by blocks_n blocks."""
     shape = query.shape(query.seqlen)
-    block = BlockShape(_rows(query.seqlen, query.blocks_m), _rows(query.seqlen, query.blocks_n))
+    in_one_m, rows_m = _rows(query.seqlen, query.blocks_m, query.block_m)
+    in_one_n, rows_n = _rows(query.seqlen, query.blocks_n, query.block_n)
+    block = BlockShape(rows_m, rows_n)
     plan = schedule.build(query.algorithm, shape, block, query.direction)
     crossed = {line: plan.line_bytes(line) for line in LINES}
     return ScheduleAnswer.model_validate(
@@ -160,20 +204,27 @@ def schedule_answer(query: ScheduleQuery) -> ScheduleAnswer:
             "blocks_n": plan.blocks_n,
             "block_m": plan.block_m,
             "block_n": plan.block_n,
+            "blocks_in_one_m": in_one_m,
+            "blocks_in_one_n": in_one_n,
+            "heads": shape.heads,
             "num_steps": plan.num_steps,
             "sums": {
                 line: LineSum(read_bytes=read, written_bytes=written, total_bytes=read + written)
                 for line, (read, written) in crossed.items()
             },
-            "moves": [ScheduleMove.model_validate(asdict(move)) for move in plan.moves],
+            "moves": plan.moves,
             "computes": [ScheduleCompute(step=step, m_block=m, n_block=n) for step, m, n in plan.computes],
         }
     )
 
 
-def _rows(seqlen: int, blocks: int) -> int:
-    """Rows of a whole block when `seqlen` rows are cut into at most `blocks` blocks of equal size."""
-    return tiling.num_blocks(seqlen, blocks)
+def _rows(seqlen: int, most_blocks: int, rows: int | None) -> tuple[int, int]:
+    """Blocks in one drawn block, and its rows: `seqlen` cut into at most `most_blocks` equal ones when `rows` is None,
+    otherwise as many whole blocks of `rows` in each as that takes."""
+    if rows is None:
+        return 1, tiling.num_blocks(seqlen, most_blocks)
+    in_one = tiling.num_blocks(tiling.num_blocks(seqlen, rows), most_blocks)
+    return in_one, in_one * rows
 
 
 def _numbers(parameter: str, text: str) -> list[float]:

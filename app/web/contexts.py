@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.content.chapters import Chapter
+from app.content.glossary import Term
 from app.facts.registry import Disagreement, Fact, Source
 from app.theory.gpus import Gpu
+from app.web.touch_tables import TouchTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,15 @@ class PageContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """A named setting of the laboratory: its name, its address, and what it shows."""
+
+    name: str
+    query: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabChoices:
     """What the laboratory's controls offer; the API accepts more than they show."""
 
@@ -30,6 +41,9 @@ class LabChoices:
     seqlen_default: int
     head_dims: tuple[int, ...]
     block_rows: tuple[int, ...]
+    heads: tuple[int, ...]
+    batches: tuple[int, ...]
+    presets: tuple[Preset, ...]
     gpus: tuple[Gpu, ...]
 
 
@@ -57,6 +71,7 @@ class ExhibitContext:
     sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
     disagreements: tuple[Disagreement, ...]
     counts: tuple[CountRow, ...]
+    touches: TouchTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +81,22 @@ class NumbersContext:
     page: PageContext
     sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryContext:
+    """The page that explains every marked word."""
+
+    page: PageContext
+    glossary: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CuesContext:
+    """The page with every step in one sentence; present mode reads it too."""
+
+    page: PageContext
+    chapters: tuple[Chapter, ...]
 
 
 @dataclass(frozen=True, slots=True)

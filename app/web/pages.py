@@ -12,13 +12,25 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
-from app.content.chapters import Chapter
+from app.content import glossary
+from app.content.chapters import Chapter, StandScene
 from app.facts.registry import Fact, Registry, Source
 from app.theory import traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
+from app.web import touch_tables
 from app.web.assets import Assets
-from app.web.contexts import CountRow, ErrorContext, ExhibitContext, LabChoices, NumbersContext, PageContext
+from app.web.contexts import (
+    CountRow,
+    CuesContext,
+    ErrorContext,
+    ExhibitContext,
+    GlossaryContext,
+    LabChoices,
+    NumbersContext,
+    PageContext,
+    Preset,
+)
 from app.web.rendering import environment
 from app.web.stops import PER_OCTAVE, seqlen_stops
 from app.web.stored import Stored, from_body, send_stored
@@ -30,12 +42,28 @@ DESCRIPTION = (
     "fourteen chapters and a laboratory."
 )
 HTML = "text/html; charset=utf-8"
+GPT2 = "seqlen:1024,head_dim:64,num_heads:16,batch:64,gpu:a100_sxm4_40"
+PRESETS = (
+    Preset("Double N", "ask=n", "Guess first, then see what doubles and what grows fourfold."),
+    Preset("Double d", "ask=d", "Guess first: d from 64 to 128, and how much of the saving is left."),
+    Preset("Shrink the block", "block_m=64&block_n=64&compare=default", "64 rows instead of 128."),
+    Preset("Block too large", "block_m=256&block_n=256", "256 rows of each: which limit breaks, and by how much."),
+    Preset(
+        "GPT-2 medium",
+        f"{GPT2.replace(':', '=').replace(',', '&')}&direction=backward&compare={GPT2}",
+        "The paper’s: 16 heads of 64, batch 64, N = 1,024 on an A100: forward kept beside backward.",
+    ),
+    Preset("Causal", "causal=1&compare=default", "The mask on, beside the mask off."),
+)
 # The reader's setting decides everything else; these are only where the controls stand at first.
 CHOICES = LabChoices(
     seqlens=seqlen_stops(),
     seqlen_default=4096,
     head_dims=(64, 128, 256),
     block_rows=(64, 96, 128, 192, 256),
+    heads=(1, 2, 4, 8, 16, 32, 64),
+    batches=(1, 2, 4, 8, 16, 32, 64),
+    presets=PRESETS,
     gpus=tuple(GPUS.values()),
 )
 
@@ -56,7 +84,7 @@ class Site:
     """All pages, rendered from the templates, the ledger and the chapters."""
 
     def __init__(self, templates: Path, assets: Assets, registry: Registry, chapters: tuple[Chapter, ...]) -> None:
-        self.jinja = environment(templates, registry)
+        self.jinja = environment(templates, registry, glossary.load())
         self.assets = assets
         sources = _with_facts(registry)
         self.exhibit = self._store(
@@ -68,12 +96,18 @@ class Site:
                 sources=sources,
                 disagreements=registry.disagreements,
                 counts=_counts(),
+                touches=touch_tables.build(registry),
             ),
         )
         self.numbers = self._store(
             "numbers.html",
             NumbersContext(page=self._page("Every number", {}), sources=sources, total=len(registry.facts)),
         )
+
+        self.glossary = self._store(
+            "glossary.html", GlossaryContext(self._page("Glossary", {}), tuple(glossary.load().values()))
+        )
+        self.cues = self._store("cues.html", CuesContext(self._page("Every step in one sentence", {}), chapters))
 
     def router(self) -> APIRouter:
         """The HTML routes."""
@@ -86,6 +120,14 @@ class Site:
         @router.api_route("/numbers", methods=["GET", "HEAD"])
         async def numbers() -> Response:
             return StoredPage(self.numbers)
+
+        @router.api_route("/glossary", methods=["GET", "HEAD"])
+        async def terms() -> Response:
+            return StoredPage(self.glossary)
+
+        @router.api_route("/cues", methods=["GET", "HEAD"])
+        async def cues() -> Response:
+            return StoredPage(self.cues)
 
         return router
 
@@ -147,12 +189,25 @@ def _boot(chapters: tuple[Chapter, ...]) -> dict[str, Any]:
                 "number": chapter.number,
                 "slug": chapter.slug,
                 "title": chapter.title,
-                "stand": {item.name: getattr(chapter.stand, item.name) for item in fields(chapter.stand)},
+                "fold_open_for": chapter.fold_open_for,
+                "stand": _scene(chapter.stand),
+                "steps": [{"id": step.id, "stand": _changes(chapter.stand, step.stand)} for step in chapter.steps],
             }
             for chapter in chapters
         ],
         "seqlens": list(CHOICES.seqlens),
         "head_dims": list(CHOICES.head_dims),
         "block_rows": list(CHOICES.block_rows),
+        "heads": list(CHOICES.heads),
+        "batches": list(CHOICES.batches),
         "gpus": [gpu.id for gpu in CHOICES.gpus],
     }
+
+
+def _scene(scene: StandScene) -> dict[str, Any]:
+    return {item.name: getattr(scene, item.name) for item in fields(scene)}
+
+
+def _changes(base: StandScene, scene: StandScene) -> dict[str, Any]:
+    """What a step's scene has otherwise than the chapter's."""
+    return {name: value for name, value in _scene(scene).items() if value != getattr(base, name)}

@@ -4,32 +4,50 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from app.web.queries import GpuId, Level, Line, Model, Tensor, TrafficQuery
+from app.web.queries import Algorithm, Direction, GpuId, Level, Line, Model, Tensor, TrafficQuery
 
 
-class TensorTraffic(BaseModel):
+class Answer(BaseModel):
+    """Filled from the dataclasses of `app.theory` by the names of their fields."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class TensorTraffic(Answer):
     """What one matrix adds to a count."""
 
-    tensor: str = Field(description="q, k, v, o, s (scores), p (probabilities) or row statistics")
+    tensor: Tensor = Field(description="which matrix, or which statistic of the rows")
     read_bytes: int = Field(description="bytes read, towards the SMs")
     written_bytes: int = Field(description="bytes written, towards HBM")
 
 
-class ModelTraffic(BaseModel):
+class LineSum(Answer):
+    """Bytes that cross a line."""
+
+    read_bytes: int = Field(description="bytes towards the SMs")
+    written_bytes: int = Field(description="bytes towards HBM")
+    total_bytes: int = Field(description="bytes both ways")
+
+
+class ModelTraffic(Answer):
     """One way of counting, summed over heads and batch."""
 
-    line: Line = Field(description="the line the bytes cross: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
+    line: Line = Field(description="the line the count is about: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)")
+    variant: str = Field(description="form of the algorithm counted; `variants` lists the others")
     read_bytes: int = Field(description="bytes read")
     written_bytes: int = Field(description="bytes written")
     total_bytes: int = Field(description="bytes read and written")
-    needed_bytes: int = Field(description="bytes of memory allocated while it runs, inputs and output included")
-    saved_bytes: int = Field(description="bytes kept for the backward pass, inputs and output included")
+    lines: dict[Line, LineSum] = Field(
+        description="both lines; on hbm, fa1 and fa2 are counted with an L2 cache that holds what is in use"
+    )
+    needed_bytes: int = Field(description="bytes of memory allocated while it runs, inputs and results included")
+    saved_bytes: int = Field(description="bytes the forward pass keeps for the backward one, beyond Q, K and V")
     by_tensor: list[TensorTraffic] = Field(description="the same, matrix by matrix")
 
 
-class Violation(BaseModel):
+class Violation(Answer):
     """A limit that a block breaks."""
 
     resource: Literal["smem", "rmem"] = Field(description="smem: shared memory; rmem: registers")
@@ -38,7 +56,7 @@ class Violation(BaseModel):
     over_bytes: int = Field(description="bytes too many")
 
 
-class BlockBudget(BaseModel):
+class BlockBudget(Answer):
     """What one block holds on the SM, against the limits of the GPU."""
 
     smem_bytes: int = Field(description="shared memory for one block each of Q, K and V, in bytes")
@@ -52,7 +70,7 @@ class BlockBudget(BaseModel):
     violations: list[Violation] = Field(description="each limit that breaks, and by how much")
 
 
-class RooflineTime(BaseModel):
+class RooflineTime(Answer):
     """Least time by the roofline: the slower of arithmetic and memory."""
 
     compute_us: float = Field(description="operations over the dense peak, in microseconds")
@@ -61,7 +79,16 @@ class RooflineTime(BaseModel):
     bound: Literal["compute", "memory"] = Field(description="which of the two binds")
 
 
-class TrafficAnswer(BaseModel):
+class VariantTraffic(Answer):
+    """Another form of an algorithm, counted on the same line."""
+
+    model: Model
+    variant: str
+    line: Line
+    total_bytes: int = Field(description="bytes read and written")
+
+
+class TrafficAnswer(Answer):
     """Everything counted for one shape."""
 
     shape: TrafficQuery = Field(description="the question, defaults filled in")
@@ -76,20 +103,22 @@ class TrafficAnswer(BaseModel):
     roofline: dict[Model, RooflineTime] | None = Field(
         description="least time by the roofline; null for fp8 and fp32, whose peaks are not in the hardware table"
     )
-    kv_passes: dict[Model, float] = Field(
-        description="how many times K and V are read from first row to last; under a causal mask not a whole number"
+    kv_passes: dict[Model, float] | None = Field(
+        description="forward: how often K and V are read from first to last row, not a whole number if causal; "
+        "null for backward"
     )
+    variants: list[VariantTraffic] = Field(description="other forms of the same algorithms, for comparison")
     measured: list[dict[str, object]] = Field(description="nearest recorded measurements; empty until records exist")
 
 
-class SweepAnswer(BaseModel):
+class SweepAnswer(Answer):
     """One setting at every stop of the lever."""
 
     seqlens: list[int] = Field(description="the lever's stops, in tokens")
     points: list[TrafficAnswer] = Field(description="one answer per stop, in the same order")
 
 
-class SoftmaxStep(BaseModel):
+class SoftmaxStep(Answer):
     """The running state after one block of scores."""
 
     start: int = Field(description="index of the first score of the block")
@@ -100,7 +129,7 @@ class SoftmaxStep(BaseModel):
     acc: float = Field(description="output before division by row_sum")
 
 
-class SoftmaxAnswer(BaseModel):
+class SoftmaxAnswer(Answer):
     """Online softmax of one row, step by step, beside the direct softmax."""
 
     scores: list[float]
@@ -115,7 +144,7 @@ class SoftmaxAnswer(BaseModel):
     difference: float = Field(description="largest absolute difference over the outputs and all probabilities")
 
 
-class ScheduleMove(BaseModel):
+class ScheduleMove(Answer):
     """One tile crossing one line."""
 
     step: int = Field(description="step in which it moves, from 0")
@@ -127,7 +156,7 @@ class ScheduleMove(BaseModel):
     bytes: int = Field(description="bytes of the tile's real rows over all heads")
 
 
-class ScheduleCompute(BaseModel):
+class ScheduleCompute(Answer):
     """The score block worked on in a step."""
 
     step: int
@@ -135,19 +164,11 @@ class ScheduleCompute(BaseModel):
     n_block: int
 
 
-class LineSum(BaseModel):
-    """Bytes that crossed a line over the whole schedule."""
-
-    read_bytes: int = Field(description="bytes towards the SMs")
-    written_bytes: int = Field(description="bytes towards HBM")
-    total_bytes: int
-
-
-class ScheduleAnswer(BaseModel):
+class ScheduleAnswer(Answer):
     """Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks."""
 
-    algorithm: Literal["standard", "fa2"]
-    direction: Literal["forward"]
+    algorithm: Algorithm
+    direction: Direction
     causal: bool
     seqlen: int = Field(description="tokens")
     head_dim: int
@@ -155,13 +176,78 @@ class ScheduleAnswer(BaseModel):
     blocks_n: int = Field(description="blocks of K and V rows made")
     block_m: int = Field(description="rows of a whole Q block")
     block_n: int = Field(description="rows of a whole K/V block")
-    num_steps: int
+    blocks_in_one_m: int = Field(description="blocks of the block_m asked for that one drawn Q block stands for, or 1")
+    blocks_in_one_n: int = Field(description="the same for K/V blocks")
+    heads: int = Field(description="query heads over the batch that the bytes are summed over")
+    num_steps: int = Field(description="number of steps")
     sums: dict[Line, LineSum]
     moves: list[ScheduleMove]
     computes: list[ScheduleCompute]
 
 
-class GpuSource(BaseModel):
+class RoofPoint(Answer):
+    """One point of a roof."""
+
+    intensity: float = Field(description="operations per byte of HBM traffic, FLOP/byte")
+    flops_per_s: float = Field(description="most a program of this intensity can reach, operations per second")
+    share_of_peak: float = Field(description="the same as a share of the dense 16-bit peak, 0 to 1")
+    bound: Literal["compute", "memory"] = Field(description="which of the two binds")
+
+
+class RooflineAnswer(Answer):
+    """The roof of one GPU for 16-bit matrix arithmetic."""
+
+    gpu: GpuId = Field(description="GPU whose roof it is")
+    name: str
+    hbm_bytes_per_s: int = Field(description="HBM bandwidth, bytes per second")
+    flops_per_s: int = Field(description="dense 16-bit peak, operations per second")
+    ridge_point: float = Field(description="where the slope meets the roof, FLOP/byte")
+    points: list[RoofPoint] = Field(description="one point per intensity asked for, or per stop, in their order")
+
+
+class RoundingError(Answer):
+    """Distance from the float64 result over all entries of O."""
+
+    max_abs: float = Field(description="largest absolute difference")
+    rms: float = Field(description="root mean square of the differences")
+
+
+class ExactnessAnswer(Answer):
+    """The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64."""
+
+    seed: int
+    seqlen: int = Field(description="tokens")
+    head_dim: int
+    block_m: int
+    block_n: int
+    causal: bool
+    outliers: bool
+    standard: RoundingError = Field(description="S and P rounded to fp16, because they go through memory")
+    tiled: RoundingError = Field(description="score block and row statistics kept in fp32")
+    floor: RoundingError = Field(
+        description="what rounding the float64 result to fp16 costs: the least an fp16 output can have"
+    )
+    output_rms: float = Field(description="root mean square of O itself, to compare the errors with")
+    standard_over_tiled: float | None = Field(description="ratio of the rms errors; null if the tiled way has none")
+
+
+class RunAnswer(Answer):
+    """One session of the bench with those of its rows that were asked for."""
+
+    id: str = Field(description="name of the record")
+    run: dict[str, Any] = Field(description="date, command, commit, GPU as queried, driver, versions, clocks")
+    timings: list[dict[str, Any]] = Field(
+        description="rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status"
+    )
+
+
+class TimingsAnswer(Answer):
+    """Recorded measurements."""
+
+    runs: list[RunAnswer] = Field(description="records, oldest first")
+
+
+class GpuSource(Answer):
     """Where one field of the hardware table comes from."""
 
     field: str
@@ -170,7 +256,7 @@ class GpuSource(BaseModel):
     verified: Literal["primary", "secondary", "recomputed", "unverified"]
 
 
-class GpuAnswer(BaseModel):
+class GpuAnswer(Answer):
     """One row of the hardware table."""
 
     id: GpuId
@@ -187,13 +273,13 @@ class GpuAnswer(BaseModel):
     sources: list[GpuSource] = Field(description="where each field comes from")
 
 
-class GpusAnswer(BaseModel):
+class GpusAnswer(Answer):
     """The hardware table."""
 
     gpus: list[GpuAnswer]
 
 
-class FactSource(BaseModel):
+class FactSource(Answer):
     """A document that figures were taken from."""
 
     id: str
@@ -204,14 +290,14 @@ class FactSource(BaseModel):
     arxiv: str | None = Field(description="arXiv number, if it has one")
 
 
-class FactAnswer(BaseModel):
+class FactAnswer(Answer):
     """One entry of the ledger."""
 
     id: str
     claim: str = Field(description="what the figure says")
     value: Any = Field(description="number, phrase, or several of them, in `unit`; null for a claim without a number")
     unit: str = Field(description="unit of `value`; empty for a bare number or a phrase")
-    shown: str = Field(description="value and unit as the page writes them")
+    text: str = Field(description="value and unit as the page writes them")
     kind: Literal["vendor", "published", "estimate", "counted", "measured"]
     label: str = Field(description="the mark on the page")
     conditions: str = Field(description="for what the figure holds")
@@ -223,13 +309,13 @@ class FactAnswer(BaseModel):
     chapter: int | None = Field(description="chapter that states it")
 
 
-class FactsAnswer(BaseModel):
+class FactsAnswer(Answer):
     """The whole ledger."""
 
     facts: list[FactAnswer]
 
 
-class HealthAnswer(BaseModel):
+class HealthAnswer(Answer):
     """Liveness and what is loaded."""
 
     status: Literal["ok"]

@@ -40,7 +40,7 @@ class Stored:
 
 def from_body(content_type: str, body: bytes) -> Stored:
     """Keep a body made at run time; compress it when that pays."""
-    packed = [("gzip", gzip.compress(body, 6, mtime=0))] if len(body) >= SMALLEST_TO_COMPRESS else []
+    packed = [("gzip", gzip.compress(body, 9, mtime=0))] if len(body) >= SMALLEST_TO_COMPRESS else []
     return Stored(content_type, tuple(_variant(coding, data) for coding, data in [*packed, (None, body)]))
 
 

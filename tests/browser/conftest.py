@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
 
 from app import browser as chromium
 
@@ -83,6 +83,11 @@ class Visit:
         return httpx2.get(self.server + path, params=query).json()
 
 
+def complaint(message: ConsoleMessage) -> str:
+    """What the console says, and about which address."""
+    return f"{message.text} {message.location.get('url', '')}".strip()
+
+
 def open_visit(browser: Browser, server: str, **options: Any) -> Visit:
     context = browser.new_context(viewport=options.pop("viewport", SMALL), **options)
     page = context.new_page()
@@ -90,7 +95,7 @@ def open_visit(browser: Browser, server: str, **options: Any) -> Visit:
     visit = Visit(page, server)
     page.on("request", lambda request: visit.requests.append(request.url))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-    page.on("console", lambda message: message.type == "error" and visit.complaints.append(message.text))
+    page.on("console", lambda message: message.type == "error" and visit.complaints.append(complaint(message)))
     return visit
 
 

@@ -6,13 +6,16 @@ import html
 import re
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
+from app.content import chapters, glossary
 from app.facts import registry
+from app.web import rendering, touch_tables
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 CHAPTERS = sorted((TEMPLATES / "chapters").glob("*.html"))
+TOUCHES = sorted((TEMPLATES / "touches").glob("*.html"))
 CLOSING = sorted((TEMPLATES / "closing").glob("*.html"))
 
 UNITS = (
@@ -28,7 +31,7 @@ def fact(fact_id: str, digits: int | None = None) -> Markup:
 
 
 def environment() -> Environment:
-    env = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, autoescape=True)
+    env = rendering.environment(TEMPLATES, registry.load(), glossary.load())
     env.globals["fact"] = fact
     return env
 
@@ -37,7 +40,28 @@ def render(path: Path) -> str:
     ledger = registry.load()
     sources = tuple((source, ledger.of_source(source.id)) for source in ledger.sources)
     template = environment().get_template(path.relative_to(TEMPLATES).as_posix())
-    return template.render(sources=sources, disagreements=ledger.disagreements)
+    named = {chapter.name: chapter for chapter in chapters.load()}
+    return template.render(
+        sources=sources,
+        disagreements=ledger.disagreements,
+        touches=touch_tables.build(ledger),
+        glossary=tuple(glossary.load().values()),
+        chapter=named.get(path.stem),
+    )
+
+
+def main_line(page: str) -> str:
+    """What stands before the touch and the fold."""
+    return re.split(r'<div class="touch-host"|<details class="look-closer">', page, maxsplit=1)[0]
+
+
+def with_touch(path: Path) -> str:
+    """The source of a chapter's template with its touch in place."""
+    source = path.read_text(encoding="utf-8")
+    touch = next(chapter.touch_template for chapter in chapters.load() if chapter.name == path.stem)
+    if touch is None:
+        return source
+    return source.replace('{% include "partials/_touch.html" %}', (TEMPLATES / touch).read_text(encoding="utf-8"), 1)
 
 
 def text(markup: str) -> str:
@@ -46,9 +70,9 @@ def text(markup: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", without_math))
 
 
-def cited(path: Path) -> list[str]:
-    """Ledger ids a template cites, once each, in order of first use."""
-    return list(dict.fromkeys(re.findall(r"fact\(\s*[\"']([^\"']+)[\"']", path.read_text(encoding="utf-8"))))
+def cited(source: str) -> list[str]:
+    """Ledger ids a template's source cites, once each, in order of first use."""
+    return list(dict.fromkeys(re.findall(r"(?:fact|base_value|series_\w+)\(\s*[\"']([^\"']+)[\"']", source)))
 
 
 def bare_figures(source: str) -> list[str]:

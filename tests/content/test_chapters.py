@@ -18,6 +18,8 @@ slug = "one"
 title = "One"
 question = "What?"
 touch = "This."
+touch_name = "parts"
+fold_open_for = "write"
 minutes = 3
 teacher = "Say it."
 facts = ["h100-sms"]
@@ -29,6 +31,11 @@ lit = ["gpu_die"]
 flow = ""
 grid = false
 labels = false
+
+[[steps]]
+id = "first"
+cue = "Look."
+stand = { moment = 0.5, lit = ["hbm"] }
 """
 
 
@@ -101,11 +108,27 @@ def load_one(tmp_path: Path, text: str, name: str = "01-one.toml"):
         ("[stand]", "[scene]", "'stand' is missing"),
         ("number = 1", "number = 1\ncolour = 2", "colour"),
         ("number = 1", "number =", "Invalid value"),
+        ('"write"', '"experts"', "fold_open_for 'experts'"),
+        ('cue = "Look."', 'cue = " "', "step 'first' has no cue"),
+        ("moment = 0.5", "moment = 2", "step 'first': moment must lie"),
+        ('lit = ["hbm"]', 'lit = ["hbn"]', "step 'first': the model has no part 'hbn'"),
+        ("[[steps]]", '[[steps]]\nid = "first"\ncue = "Again."\n\n[[steps]]', "two steps have the same id"),
     ],
 )
 def test_a_wrong_chapter_is_refused_with_its_reason(tmp_path: Path, old: str, new: str, message: str):
     with pytest.raises(ChapterError, match=message):
         load_one(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_a_step_changes_what_it_names_and_leaves_the_rest(tmp_path: Path):
+    for number in range(1, 15):
+        text = GOOD.replace("number = 1", f"number = {number}").replace('"one"', f'"c{number}"')
+        (tmp_path / f"{number:02d}-c{number}.toml").write_text(text, encoding="utf-8")
+    chapter = chapters.read(tmp_path, registry.load().facts)[0]
+    (step,) = chapter.steps
+    assert (step.stand.pose, step.stand.moment) == ("hero", 0.5)
+    assert step.stand.lit == ("hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4")
+    assert (chapter.stand.lit, chapter.stand.moment) == (("gpu_die",), None)
 
 
 def test_a_missing_chapter_is_noticed(tmp_path: Path):

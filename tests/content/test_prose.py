@@ -14,7 +14,7 @@ from tests.content import prose
 
 BY_NAME = {chapter.name: chapter for chapter in chapters.load()}
 TEMPLATES = [pytest.param(path, id=path.stem) for path in prose.CHAPTERS]
-EVERY = [pytest.param(path, id=path.stem) for path in [*prose.CHAPTERS, *prose.CLOSING]]
+EVERY = [pytest.param(path, id=path.stem) for path in [*prose.CHAPTERS, *prose.TOUCHES, *prose.CLOSING]]
 LEDGER = registry.load()
 
 
@@ -26,12 +26,14 @@ def test_one_slug_is_one_data_file_and_one_template():
 
 @pytest.mark.parametrize("path", TEMPLATES)
 def test_figures_cited_are_the_figures_listed(path: Path):
-    assert prose.cited(path) == list(BY_NAME[path.stem].facts)
+    chapter = BY_NAME[path.stem]
+    cues = [fact_id for step in chapter.steps for fact_id in prose.cited(step.cue)]
+    assert list(dict.fromkeys([*prose.cited(prose.with_touch(path)), *cues])) == list(chapter.facts)
 
 
 @pytest.mark.parametrize("path", EVERY)
 def test_every_figure_cited_is_in_the_ledger_and_shows(path: Path):
-    for fact_id in prose.cited(path):
+    for fact_id in prose.cited(path.read_text(encoding="utf-8")):
         assert LEDGER.fact(fact_id).shown(), fact_id
     assert prose.render(path).strip()
 
@@ -43,7 +45,8 @@ def test_no_figure_with_a_unit_stands_outside_the_ledger(path: Path):
 
 @pytest.mark.parametrize("chapter", BY_NAME.values(), ids=list(BY_NAME))
 def test_data_files_type_no_figure_with_a_unit(chapter: chapters.Chapter):
-    assert prose.bare_figures(f"{chapter.title} {chapter.question} {chapter.touch} {chapter.teacher}") == []
+    cues = " ".join(step.cue for step in chapter.steps)
+    assert prose.bare_figures(f"{chapter.title} {chapter.question} {chapter.touch} {chapter.teacher} {cues}") == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +85,7 @@ def test_the_scanner_leaves_plain_numbers_alone(sentence: str):
 
 @pytest.mark.parametrize("path", TEMPLATES)
 def test_the_main_line_is_between_110_and_200_words(path: Path):
-    main, _, _ = prose.render(path).partition('<details class="look-closer">')
+    main = prose.main_line(prose.render(path))
     without_key_line = re.sub(r'<p class="key-line">.*?</p>', "", main, flags=re.DOTALL)
     assert 110 <= len(prose.text(without_key_line).split()) <= 200
 
@@ -101,7 +104,8 @@ def test_a_chapter_opens_with_its_key_line_and_ends_with_the_fold(path: Path):
 @pytest.mark.parametrize("path", EVERY)
 def test_marked_words_name_parts_and_tensors_that_exist(path: Path):
     source = path.read_text(encoding="utf-8")
-    assert set(re.findall(r'data-part="([^"]*)"', source)) <= set(chapters.PARTS)
+    named = {name for names in re.findall(r'data-part="([^"]*)"', source) for name in names.split()}
+    assert named <= {*chapters.PARTS, *chapters.REGIONS, "hbm"}
     assert set(re.findall(r'class="tensor tensor-([^"]*)"', source)) <= set("qkvspo")
     assert source.count('class="part"') == len(re.findall(r'class="part" data-part="', source))
 

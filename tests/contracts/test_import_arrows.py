@@ -36,9 +36,15 @@ TYPESCRIPT: dict[str, set[str]] = {
     "flow": {"stand", "figures", "api", "state", "ui"},
     "stage": {"stand", "api", "state", "ui"},
     "chapters": {"stand", "figures", "state", "math", "api", "ui"},
+    "touches": {"figures", "api", "state", "ui", "flow"},
+    "presenter": {"chapters", "state", "ui"},
     "lab": {"stand", "figures", "ui", "api", "state"},
 }
-OUTSIDE = {"stand": {"three"}}
+OUTSIDE = {
+    "stand": {"three"},
+    "figures": {"d3-scale", "d3-shape"},
+    "touches": {"d3-scale", "d3-shape"},
+}
 
 
 def python_files() -> list[Path]:
@@ -71,7 +77,9 @@ def test_typescript(path: Path) -> None:
     folder = path.relative_to(SRC).parts[0]
     assert folder in TYPESCRIPT, f"{folder} is not in the table of arrows"
     for target in re.findall(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text()):
-        if target.startswith("."):
+        if target.endswith(".css"):
+            assert target.startswith("../../styles/"), f"{folder} must not import {target}"
+        elif target.startswith("."):
             other = (path.parent / target).resolve().relative_to(SRC).parts[0]
             assert other in TYPESCRIPT[folder] | {folder}, f"{folder} must not import {other}"
         else:

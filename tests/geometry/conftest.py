@@ -1,9 +1,11 @@
-"""Reads the committed GLB without the exporter or trimesh: JSON chunk, accessors, places of copies."""
+"""Reads the committed GLB without the exporter or trimesh: JSON chunk, accessors, whole numbers back to millimetres."""
 
 import json
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,14 @@ import numpy as np
 import pytest
 
 MODELS = Path(__file__).parents[2] / "models"
-TYPES = {5123: "<u2", 5125: "<u4", 5126: "<f4"}
+TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+LARGEST = {5120: 127.0, 5122: 32767.0}
 WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 
 
 @dataclass
 class Mesh:
-    """Triangles of one mesh: vertices and normals (n, 3), faces (m, 3)."""
+    """Triangles of one mesh: vertices (n, 3) in mm, normals (n, 3), faces (m, 3)."""
 
     vertices: Any
     normals: Any
@@ -76,9 +79,26 @@ class Model:
         view = self.tree["bufferViews"][accessor["bufferView"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
         width = WIDTHS[accessor["type"]]
-        count = accessor["count"] * width
-        flat = np.frombuffer(self.binary, TYPES[accessor["componentType"]], count, start)
-        return flat if width == 1 else flat.reshape(-1, width)
+        kind = np.dtype(TYPES[accessor["componentType"]])
+        stride = view.get("byteStride", kind.itemsize * width)
+        assert start % kind.itemsize == 0
+        assert view.get("byteOffset", 0) + view["byteLength"] >= start + stride * (accessor["count"] - 1)
+        values = np.ndarray((accessor["count"], width), kind, self.binary, start, (stride, kind.itemsize))
+        if accessor.get("normalized"):
+            values = np.maximum(values / LARGEST[accessor["componentType"]], -1.0)
+        return values[:, 0] if width == 1 else values
+
+    def family(self, name: str) -> list[str]:
+        """The node of that name, or the numbered nodes that share its field."""
+        if name in self.nodes:
+            return [name]
+        found = [node for node in self.nodes if re.fullmatch(rf"{name}_\d+", node)]
+        assert found, f"no node is called {name}"
+        return found
+
+    def scale(self, name: str) -> Any:
+        """Millimetres per step of a node's whole numbers."""
+        return np.array(self.nodes[name].get("scale", (1.0, 1.0, 1.0)))
 
     def meshes(self) -> list[str]:
         """Names of the nodes that draw something."""
@@ -89,7 +109,8 @@ class Model:
         attributes = primitive["attributes"]
         faces = self.accessor(primitive["indices"]).reshape(-1, 3).astype(int)
         material = self.tree["materials"][primitive["material"]]["name"]
-        return Mesh(self.accessor(attributes["POSITION"]), self.accessor(attributes["NORMAL"]), faces, material)
+        vertices = self.accessor(attributes["POSITION"]) * self.scale(name)
+        return Mesh(vertices, self.accessor(attributes["NORMAL"]), faces, material)
 
     def origin(self, name: str) -> Any:
         place = np.zeros(3)
@@ -99,7 +120,11 @@ class Model:
         return place
 
     def copies(self, name: str) -> Iterator[Any]:
-        """A 4 × 4 matrix per copy, the node's own place included."""
+        """A 4 × 4 matrix per copy of the mesh in mm, the node's own place included."""
+        if name not in self.nodes:
+            for part in self.family(name):
+                yield from self.copies(part)
+            return
         extension = self.nodes[name].get("extensions", {}).get("EXT_mesh_gpu_instancing")
         base = np.eye(4)
         base[:3, 3] = self.origin(name)
@@ -116,19 +141,23 @@ class Model:
                 matrix[0, 2], matrix[2, 0] = 2 * y * w, -2 * y * w
             if "SCALE" in arrays:
                 matrix[:3, :3] = matrix[:3, :3] @ np.diag(arrays["SCALE"][index])
-            matrix[:3, 3] = arrays["TRANSLATION"][index]
+            # the node's scale lies between package and copies: undone for the mesh, which is in mm already
+            step = self.scale(name)
+            matrix[:3, :3] = np.diag(step) @ matrix[:3, :3] @ np.diag(1 / step)
+            matrix[:3, 3] = step * arrays["TRANSLATION"][index]
             yield base @ matrix
 
     def boxes(self, name: str) -> Any:
         """Bounds of every connected solid of every copy, shape (n, 2, 3), package millimetres."""
         if name in self.known:
             return self.known[name]
-        pieces = self.mesh(name).pieces()
         boxes = []
-        for matrix in self.copies(name):
-            for low, high in pieces:
-                corners = np.array([low, high]) @ matrix[:3, :3].T + matrix[:3, 3]
-                boxes.append([corners.min(axis=0), corners.max(axis=0)])
+        for part in self.family(name):
+            pieces = self.mesh(part).pieces()
+            for matrix in self.copies(part):
+                for piece in pieces:
+                    corners = np.array(list(product(*piece.T))) @ matrix[:3, :3].T + matrix[:3, 3]
+                    boxes.append([corners.min(axis=0), corners.max(axis=0)])
         self.known[name] = np.array(boxes)
         return self.known[name]
 

@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.geometry.openings import Opening, plate
+from app.geometry.instancing import Copies
+from app.geometry.openings import Opening, plate, triangles
+from app.geometry.packing import Tables, steps
 from app.geometry.parts import CAPTION
+from app.geometry.repeats import Field
 from app.geometry.solids import Ring, Solid, barrel, chamfer, fillet, join, plain, slab
-from app.geometry.strokes import ALPHABET, ribbon, text_width, write
+from app.geometry.strokes import ALPHABET, WAIST, Bar, bar, bars, ribbon, text_width, write
 
 
 def volume(solid: Solid) -> float:
@@ -126,6 +129,34 @@ def test_an_opening_at_the_edge_is_refused(hole: Opening) -> None:
         plate(20.0, 10.0, 2.0, [hole], bevel=0.1, corner=0.3)
 
 
+def test_openings_that_touch_are_refused() -> None:
+    with pytest.raises(ValueError, match="too close"):
+        plate(20.0, 10.0, 2.0, [Opening(-5, -2, 0, 2), Opening(0.1, -2, 5, 2)], bevel=0.1, corner=0.3)
+
+
+@given(st.integers(1, 4), st.integers(1, 3), st.floats(0.3, 2.0), st.floats(0.3, 2.0), st.floats(-0.4, 0.4))
+def test_a_face_with_holes_is_cut_without_overlap(across: int, along: int, w: float, d: float, shift: float) -> None:
+    """Areas add up, every edge is shared, and no new point appears: no gap, no overlap, no crack."""
+    size_x, size_z = 3.0 * across + 2, 3.0 * along + 2
+    outline = [(0.0, 0.0), (size_x, 0.0), (size_x, size_z), (0.0, size_z)]
+    holes = []
+    for column in range(across):
+        for row in range(along):
+            x, z = 1 + 3.0 * column + 0.5 * (row % 2) + 0.45, 1 + 3.0 * row + 0.45 + shift * (column % 2)
+            holes.append([(x, z), (x, z + d), (x + w, z + d), (x + w, z)])
+    points = [*outline, *(place for hole in holes for place in hole)]
+    cut = triangles(outline, holes)
+    flat = np.array(points)
+    a, b, c = (flat[[triple[k] for triple in cut]] for k in range(3))
+    areas = ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]) / 2
+    assert areas.min() > 0
+    assert areas.sum() == pytest.approx(size_x * size_z - across * along * w * d)
+    edges = [edge for i, j, k in cut for edge in ((i, j), (j, k), (k, i))]
+    assert len(set(edges)) == len(edges)
+    rim = {edge for edge in edges if edge[::-1] not in set(edges)}
+    assert len(rim) == len(points)
+
+
 def test_a_straight_ribbon_is_a_cut_pyramid() -> None:
     width, height, length = 1.0, 0.2, 5.0
     shape = ribbon([(0.0, 0.0), (length, 0.0)], width, height)
@@ -135,26 +166,87 @@ def test_a_straight_ribbon_is_a_cut_pyramid() -> None:
     assert volume(shape) == pytest.approx(height * (length * width + 4 * middle + top) / 6)
 
 
-def test_a_closed_ribbon_has_no_ends() -> None:
-    square = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0), (0.0, 0.0)]
-    shape = ribbon(square, 0.4, 0.1)
+def corners(piece: Bar) -> list[complex]:
+    """Corners of a bar half-way up, x + iz, around it."""
+    turn = np.exp(-1j * math.radians(piece.turn))
+    half = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+    return [piece.x + 1j * piece.z + turn * (a * piece.length + 1j * b * WAIST * piece.width) / 2 for a, b in half]
+
+
+def test_a_bar_is_a_cut_pyramid() -> None:
+    shape = bar(0.14, 0.05, 0.3)
     assert_closed(shape)
-    assert shape.bounds.tolist() == pytest.approx(np.array([[-0.2, 0.0, -0.2], [4.2, 0.1, 4.2]]))
-    assert len(shape.faces) == 4 * 8
+    assert shape.bounds.tolist() == [[-0.5, -0.05, -0.5], [0.5, 0.14, 0.5]]
+    assert volume(shape) == pytest.approx(0.19 * (1.0 + 0.4) / 2)
+
+
+def test_bars_of_a_closed_path_meet_at_its_outer_corners() -> None:
+    square = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0), (0.0, 0.0)]
+    pieces = bars(square, 0.4)
+    side = 0.2 * WAIST
+    assert [piece.length for piece in pieces] == pytest.approx([4 + 2 * side] * 4)
+    found = {(round(spot.real, 9), round(spot.imag, 9)) for piece in pieces for spot in corners(piece)}
+    edges = (round(-side, 9), round(4 + side, 9))
+    assert {(x, z) for x in edges for z in edges} <= found
+
+
+@given(st.floats(-2.4, 2.4), st.floats(1.0, 5.0), st.floats(1.0, 5.0), st.floats(0.05, 0.4))
+def test_two_bars_share_the_outer_corner_of_a_bend(bend: float, first: float, second: float, width: float) -> None:
+    end = (first + second * math.cos(bend), second * math.sin(bend))
+    one, two = bars([(0.0, 0.0), (first, 0.0), end], width)
+    nearest = min(abs(a - b) for a in corners(one) for b in corners(two))
+    if abs(bend) <= math.pi / 2:
+        assert nearest < 1e-6
+    # beyond a right angle no corner of either bar sticks out beside the other
+    way = np.exp(1j * bend)
+    for spot in corners(one):
+        assert abs(((spot - first) * np.conj(way)).imag) <= WAIST * width / 2 + 1e-9 or (spot - first).real < 1e-9
+    for spot in corners(two):
+        assert abs(spot.imag) <= WAIST * width / 2 + 1e-9 or ((spot - first) * np.conj(way)).real > -1e-9
 
 
 @pytest.mark.parametrize("letter", sorted(set(ALPHABET) - {" "}))
-def test_letters_are_closed_and_stay_on_their_line(letter: str) -> None:
-    shape = write(letter, 3.0, 0.36, 0.14, 0.05)
-    assert_closed(shape)
-    assert volume(shape) > 0
-    (left, low, top), (right, high, foot) = shape.bounds
-    assert (low, high) == pytest.approx((-0.05, 0.14))
-    assert -3.0 - 0.4 < top < foot < 0.4
-    assert right - left < text_width(letter, 3.0) + 0.8
+def test_letters_stay_on_their_line(letter: str) -> None:
+    spots = np.array([spot for piece in write(letter, 3.0, 0.36) for spot in corners(piece)])
+    assert -3.0 - 0.4 < spots.imag.min() < spots.imag.max() < 0.4
+    assert np.ptp(spots.real) < text_width(letter, 3.0) + 0.8
 
 
 def test_the_caption_can_be_written_and_an_unknown_letter_not() -> None:
     assert set(CAPTION) <= set(ALPHABET)
     with pytest.raises(KeyError):
-        write("Q", 1.0, 0.1, 0.1)
+        write("Q", 1.0, 0.1)
+
+
+@given(st.lists(st.tuples(*[st.floats(-60.0, 60.0)] * 3), min_size=1, max_size=20))
+def test_steps_are_within_half_a_step(places: list[tuple[float, float, float]]) -> None:
+    unit = (0.005, 0.002, 0.005)
+    back = steps(np.array(places), unit) * np.array(unit)
+    assert (np.abs(back - np.array(places)) <= np.array(unit) / 2 + 1e-12).all()
+
+
+def test_places_beyond_16_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="16 bits"):
+        steps(np.array([[0.0, 0.0, 200.0]]), (0.005, 0.005, 0.005))
+
+
+def test_a_list_that_begins_another_is_not_stored_again() -> None:
+    unit, long = (1.0, 1.0, 1.0), np.arange(30.0).reshape(-1, 3)
+    tables = Tables()
+    whole = tables.copies(Copies(long), unit)["TRANSLATION"]
+    stored = len(tables.pieces["copies"])
+    part = tables.copies(Copies(long[:4]), unit)["TRANSLATION"]
+    assert len(tables.pieces["copies"]) == stored == 30 * 4
+    assert [tables.accessors[index]["count"] for index in (whole, part)] == [10, 4]
+    assert tables.copies(Copies(long), unit)["TRANSLATION"] == whole
+
+
+def test_fields_are_cut_into_equal_tiles() -> None:
+    tiles = Field(40, 28, 1.25).tiles()
+    assert [len(copies) for _, _, copies in tiles] == [280] * 4
+    places = {(x + dx, z + dz) for x, z, copies in tiles for dx, _, dz in copies.translation.tolist()}
+    assert places == {(1.25 * (column - 19.5), 1.25 * (row - 13.5)) for column in range(40) for row in range(28)}
+    assert len(Field(20, 20, 2.54).tiles()) == 1
+    for columns, rows in ((39, 20), (20, 41)):
+        with pytest.raises(ValueError, match="cannot be cut"):
+            Field(columns, rows, 1.0).tiles()

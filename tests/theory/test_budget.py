@@ -50,6 +50,13 @@ def test_row_statistics_decide_the_edge_case():
     assert held.violations == (Violation("rmem", 264_192, 262_144, 2_048),)
 
 
+def test_a_block_that_fills_the_registers_exactly_fits():
+    # 256 rows of 128 scores, 126 outputs and 2 statistics: 256 x 256 fp32 numbers are the whole register file.
+    held = budget(AttentionShape(4096, 126), BlockShape(256, 128), GPUS["h100_sxm5"])
+    assert held.rmem_bytes == held.rmem_limit_bytes
+    assert held.fits
+
+
 def test_stages_below_one_are_refused():
     with pytest.raises(ValueError, match="stages must be at least 1, got 0"):
         budget(AttentionShape(8, 8), BlockShape(16, 16), GPUS["h100_sxm5"], stages=0)

@@ -64,6 +64,15 @@ def test_output_equals_a_decimal_reference(data, scores, block):
 
 
 @repeatable
+@given(scores=st.lists(moderate, min_size=1, max_size=64), block=st.integers(1, 70), size=st.sampled_from([1, 1e6]))
+def test_difference_is_the_largest_over_output_and_probabilities(scores, block, size):
+    result = trace(scores, block, [size * (index + 1) for index in range(len(scores))])
+    of_probs = max(abs(p - direct) for p, direct in zip(result.probs, result.direct_probs, strict=True))
+    assert result.difference == max(of_probs, abs(result.output - result.direct_output))
+    assert trace(scores, block).difference == of_probs
+
+
+@repeatable
 @given(scores=st.lists(finite, min_size=1, max_size=64), block=st.integers(1, 70))
 def test_any_finite_row_gives_finite_results(scores, block):
     result = trace(scores, block, [1.0] * len(scores))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.theory import traffic
+from app.theory import tiling, traffic
 from app.theory.shapes import AttentionShape, BlockShape
 from tests.theory import walkers
 from tests.theory.reference import ROWS, block_of, row_id, shape_of
@@ -42,6 +42,7 @@ def test_forward_bytes_equal_the_golden_row(row):
 def test_sizes_and_block_counts_equal_the_golden_row(row):
     shape, block = shape_of(row), block_of(row)
     assert (shape.scores_bytes, shape.q_bytes) == (row["s_bytes_16bit"], row["q_bytes_16bit"])
+    assert tiling.grid(shape, block) == (row["t_r"], row["t_c"])
     assert traffic.kv_passes(shape, block, "fa2") == row["t_r"]
     assert traffic.kv_passes(shape, block, "fa1") == 1
 

@@ -10,6 +10,7 @@ from jinja2 import meta
 
 from app import paths
 from app.content.chapters import load as load_chapters
+from app.content.glossary import load as load_glossary
 from app.facts.registry import load as load_registry
 from app.web import contexts
 from app.web.rendering import environment
@@ -88,6 +89,23 @@ def test_every_chip_leads_to_its_figure(client: TestClient, page: Page) -> None:
         assert link.removeprefix("/numbers#") in figures
 
 
+def test_every_marked_word_leads_to_its_meaning(client: TestClient, page: Page) -> None:
+    explained = set(Page(client.get("/glossary").text).ids)
+    assert set(load_glossary()) <= explained
+    terms = [link for link in page.links if link.startswith("/glossary#")]
+    assert len(terms) > 20
+    for link in terms:
+        assert link.removeprefix("/glossary#") in explained
+
+
+def test_every_step_has_its_sentence(client: TestClient) -> None:
+    html = client.get("/cues").text
+    cues = re.findall(r'data-cue="(\d+)-([\w-]+)">(.+?)</li>', html)
+    steps = [(str(chapter.number), step.id) for chapter in load_chapters() for step in chapter.steps]
+    assert [(number, step) for number, step, _ in cues] == steps
+    assert all(len(sentence.split()) > 3 for _, _, sentence in cues)
+
+
 def test_an_unknown_page_leads_back(client: TestClient) -> None:
     answer = client.get("/no-such-page")
     assert answer.status_code == 404
@@ -100,21 +118,25 @@ def test_an_unknown_page_leads_back(client: TestClient) -> None:
     [
         ("exhibit.html", contexts.ExhibitContext),
         ("numbers.html", contexts.NumbersContext),
+        ("glossary.html", contexts.GlossaryContext),
+        ("cues.html", contexts.CuesContext),
         ("error.html", contexts.ErrorContext),
     ],
 )
 def test_what_a_template_uses_is_what_its_context_documents(template: str, context: type) -> None:
-    jinja = environment(paths.templates(), load_registry())
+    jinja = environment(paths.templates(), load_registry(), load_glossary())
     loader = jinja.loader
     assert loader is not None
     used: set[str] = set()
-    waiting = [template]
+    waiting: list[str] = [template]
     if context is contexts.ExhibitContext:
-        waiting += [chapter.template for chapter in load_chapters()]  # included by a computed name
+        # Included by a computed name.
+        waiting += [chapter.template for chapter in load_chapters()]
+        waiting += [chapter.touch_template for chapter in load_chapters() if chapter.touch_template]
     while waiting:
         source, _, _ = loader.get_source(jinja, waiting.pop())
         tree = jinja.parse(source)
         used |= meta.find_undeclared_variables(tree)
         waiting += [name for name in meta.find_referenced_templates(tree) if name]
     documented = {item.name for item in fields(context)}
-    assert used - {"fact", "kind_labels", "chapter"} == documented
+    assert used - set(jinja.globals) - {"chapter"} == documented

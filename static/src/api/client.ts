@@ -1,5 +1,15 @@
 /* Asks the server for counts. Answers are kept per address, and a question that is overtaken is given up. */
-import type { FactAnswer, Problem, ScheduleAnswer, SweepAnswer, TrafficAnswer } from "./schema.gen";
+import type {
+  BrokenAnswer,
+  ExactnessAnswer,
+  FactAnswer,
+  LabSweepAnswer,
+  Problem,
+  RooflineAnswer,
+  ScheduleAnswer,
+  SoftmaxAnswer,
+  TrafficAnswer,
+} from "./schema.gen";
 
 type Value = string | number | boolean;
 
@@ -31,7 +41,12 @@ async function ask<T>(path: string, signal?: AbortSignal): Promise<T> {
 
 function cached<T>(path: string, signal?: AbortSignal): Promise<T> {
   const known = kept.get(path);
-  if (known) return known as Promise<T>;
+  if (known)
+    return (known as Promise<T>).catch((error: unknown) => {
+      // Whoever asked first gave the question up; whoever joined still wants the answer.
+      if (error instanceof ApiError || signal?.aborted) throw error;
+      return cached<T>(path, signal);
+    });
   const answer = ask<T>(path, signal);
   kept.set(path, answer);
   answer.catch(() => kept.delete(path));
@@ -39,11 +54,20 @@ function cached<T>(path: string, signal?: AbortSignal): Promise<T> {
   return answer;
 }
 
-function address(path: string, query: Record<string, Value>): string {
+export function address(path: string, query: Question): string {
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]);
   return `${path}?${new URLSearchParams(pairs)}`;
 }
 
+/** The names and values of a question, as the API takes them. */
+export type Question = Record<string, Value>;
+
+/** Not kept here: the laboratory keeps the few sweeps it needs. */
+export function getSweep(question: Question, signal?: AbortSignal): Promise<LabSweepAnswer> {
+  return ask(address("/api/traffic/sweep", question), signal);
+}
+
+/** One setting of one head, as the touches of the chapters ask. */
 export interface Setting {
   head_dim: number;
   block_m: number;
@@ -52,12 +76,15 @@ export interface Setting {
   gpu: string;
 }
 
-export function getSweep(setting: Setting, signal?: AbortSignal): Promise<SweepAnswer> {
-  return cached(address("/api/traffic/sweep", { ...setting }), signal);
+export function getTraffic(
+  setting: Setting & { seqlen: number; direction?: "forward" | "backward" },
+  signal?: AbortSignal,
+): Promise<TrafficAnswer> {
+  return cached(address("/api/traffic", { ...setting }), signal);
 }
 
-export function getTraffic(setting: Setting & { seqlen: number }, signal?: AbortSignal): Promise<TrafficAnswer> {
-  return cached(address("/api/traffic", { ...setting }), signal);
+export function getBroken(kind: string): Promise<BrokenAnswer> {
+  return cached(address("/api/broken", { kind }));
 }
 
 export function getFact(id: string): Promise<FactAnswer> {
@@ -71,8 +98,36 @@ export interface ScheduleQuestion {
   causal: boolean;
   blocks_m: number;
   blocks_n: number;
+  [more: string]: Value;
 }
 
 export function getSchedule(question: ScheduleQuestion, signal?: AbortSignal): Promise<ScheduleAnswer> {
   return cached(address("/api/schedule", { ...question }), signal);
+}
+
+/** The roof of a GPU at its stops, or at the intensities asked for. */
+export function getRoofline(gpu: string, intensities?: readonly number[]): Promise<RooflineAnswer> {
+  return cached(address("/api/roofline", { gpu, ...(intensities ? { intensities: intensities.join(",") } : {}) }));
+}
+
+export interface SoftmaxQuestion {
+  scores: readonly number[];
+  values: readonly number[];
+  block: number;
+}
+
+export function getSoftmax({ scores, values, block }: SoftmaxQuestion, signal?: AbortSignal): Promise<SoftmaxAnswer> {
+  const query = { scores: scores.join(","), values: values.join(","), block };
+  return cached(address("/api/online-softmax", query), signal);
+}
+
+export interface ExactnessQuestion {
+  seed: number;
+  seqlen: number;
+  head_dim: number;
+  outliers: boolean;
+}
+
+export function getExactness(question: ExactnessQuestion, signal?: AbortSignal): Promise<ExactnessAnswer> {
+  return cached(address("/api/exactness", { ...question }), signal);
 }

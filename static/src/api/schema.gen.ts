@@ -28,8 +28,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same at every stop of the lever, in one answer */
+        /** /api/traffic at every stop of the lever, with formulas */
         get: operations["get_sweep_api_traffic_sweep_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traffic/sweep.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sweep as CSV, units in the header */
+        get: operations["get_sweep_csv_api_traffic_sweep_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/broken": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One thing left out, beside the right result */
+        get: operations["get_broken_api_broken_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -64,6 +98,57 @@ export interface paths {
         };
         /** Every tile move in order */
         get: operations["get_schedule_api_schedule_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exactness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Standard, tiled and float64 on the same random input */
+        get: operations["get_exactness_api_exactness_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/roofline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The roof of one GPU: most FLOP/s at each intensity */
+        get: operations["get_roofline_api_roofline_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Recorded measurements of real kernels on real GPUs */
+        get: operations["get_timings_api_timings_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -196,6 +281,160 @@ export interface components {
             violations: components["schemas"]["Violation"][];
         };
         /**
+         * BrokenAnswer
+         * @description A form of the algorithm with one thing left out, beside the right result.
+         */
+        BrokenAnswer: {
+            /**
+             * Kind
+             * @description what is left out
+             * @enum {string}
+             */
+            kind: "no_rescale" | "no_running_max" | "keep_s";
+            /**
+             * Seed
+             * @description seed of the random input
+             */
+            seed: number;
+            /**
+             * Seqlen
+             * @description tokens
+             */
+            seqlen: number;
+            /**
+             * Head Dim
+             * @description head dimension d, in elements
+             */
+            head_dim: number;
+            /**
+             * Block M
+             * @description rows of Q handled at once
+             */
+            block_m: number;
+            /**
+             * Cases
+             * @description where it fails, and where it slips through
+             */
+            cases: components["schemas"]["BrokenCase"][];
+        };
+        /**
+         * BrokenCase
+         * @description One run of a wrong form on the seeded head.
+         */
+        BrokenCase: {
+            /**
+             * Name
+             * @description ordinary scores, a single block that holds the whole row, or scores beyond what exp can take
+             * @enum {string}
+             */
+            name: "ordinary" | "one_block" | "large_scores";
+            /**
+             * Block N
+             * @description rows of K and V handled at once
+             */
+            block_n: number;
+            /**
+             * Largest Score
+             * @description largest absolute score
+             */
+            largest_score: number;
+            /**
+             * Row Errors
+             * @description largest absolute error in each row of O; null: the row is not a number
+             */
+            row_errors: (number | null)[];
+            /**
+             * Max Error
+             * @description largest of them; null when every row is not a number
+             */
+            max_error: number | null;
+            /**
+             * Nan Rows
+             * @description rows of O that are not numbers
+             */
+            nan_rows: number;
+            /**
+             * Row
+             * @description the row that is furthest off, from 0
+             */
+            row: number;
+            /**
+             * Right
+             * @description its first four numbers, right
+             */
+            right: number[];
+            /**
+             * Wrong
+             * @description its first four numbers as this form gives them; null: not a number
+             */
+            wrong: (number | null)[];
+            /**
+             * Moved Bytes
+             * @description bytes this form moved, counted while it ran, 16-bit elements
+             */
+            moved_bytes: number;
+            /**
+             * Moved Bytes Right
+             * @description bytes FlashAttention 2 moved on the same input
+             */
+            moved_bytes_right: number;
+        };
+        /**
+         * Edges
+         * @description Between which counts the bytes HBM sees must lie.
+         */
+        Edges: {
+            /**
+             * Lower Bytes
+             * @description the L2 cache spares all it can, in bytes
+             */
+            lower_bytes: number;
+            /**
+             * Upper Bytes
+             * @description the L2 cache spares nothing, in bytes
+             */
+            upper_bytes: number;
+        };
+        /**
+         * ExactnessAnswer
+         * @description The same attention three ways on the same seeded input: standard in fp16, tiled in fp16, float64.
+         */
+        ExactnessAnswer: {
+            /** Seed */
+            seed: number;
+            /**
+             * Seqlen
+             * @description tokens
+             */
+            seqlen: number;
+            /** Head Dim */
+            head_dim: number;
+            /** Block M */
+            block_m: number;
+            /** Block N */
+            block_n: number;
+            /** Causal */
+            causal: boolean;
+            /** Outliers */
+            outliers: boolean;
+            /** @description S and P rounded to fp16, because they go through memory */
+            standard: components["schemas"]["RoundingError"];
+            /** @description score block and row statistics kept in fp32 */
+            tiled: components["schemas"]["RoundingError"];
+            /** @description what rounding the float64 result to fp16 costs: the least an fp16 output can have */
+            floor: components["schemas"]["RoundingError"];
+            /**
+             * Output Rms
+             * @description root mean square of O itself, to compare the errors with
+             */
+            output_rms: number;
+            /**
+             * Standard Over Tiled
+             * @description ratio of the rms errors; null if the tiled way has none
+             */
+            standard_over_tiled: number | null;
+        };
+        /**
          * FactAnswer
          * @description One entry of the ledger.
          */
@@ -218,10 +457,10 @@ export interface components {
              */
             unit: string;
             /**
-             * Shown
+             * Text
              * @description value and unit as the page writes them
              */
-            shown: string;
+            text: string;
             /**
              * Kind
              * @enum {string}
@@ -295,6 +534,48 @@ export interface components {
             facts: components["schemas"]["FactAnswer"][];
         };
         /**
+         * FormulaAnswer
+         * @description One count and where it comes from.
+         */
+        FormulaAnswer: {
+            /**
+             * Readout
+             * @description the readout it belongs to
+             * @enum {string}
+             */
+            readout: "needs" | "moves" | "computes" | "fits" | "time";
+            /**
+             * Id
+             * @description which count: a model, a model with _lower, scores, passes, smem or rmem
+             */
+            id: string;
+            /**
+             * Unit
+             * @description unit of `value`
+             */
+            unit: string;
+            /**
+             * Symbolic
+             * @description the formula with its symbols; an underscore starts a subscript
+             */
+            symbolic: string;
+            /**
+             * Substituted
+             * @description the same with the numbers put in
+             */
+            substituted: string;
+            /**
+             * Expression
+             * @description a Python expression that evaluates to exactly `value`
+             */
+            expression: string;
+            /**
+             * Value
+             * @description the count itself, in `unit`; whole numbers are exact
+             */
+            value: number;
+        };
+        /**
          * GpuAnswer
          * @description One row of the hardware table.
          */
@@ -358,6 +639,23 @@ export interface components {
             sources: components["schemas"]["GpuSource"][];
         };
         /**
+         * GpuLimits
+         * @description Least times and fit on one GPU; the times are null for fp8 and fp32.
+         */
+        GpuLimits: {
+            /** @description the standard way, every byte over HBM */
+            standard: components["schemas"]["LeastTime"] | null;
+            /** @description FlashAttention 2, each byte over HBM once */
+            fa2_lower: components["schemas"]["LeastTime"] | null;
+            /** @description FlashAttention 2, no help from the L2 cache */
+            fa2: components["schemas"]["LeastTime"] | null;
+            /**
+             * Fits
+             * @description whether one block keeps this GPU's limits
+             */
+            fits: boolean;
+        };
+        /**
          * GpuSource
          * @description Where one field of the hardware table comes from.
          */
@@ -408,8 +706,113 @@ export interface components {
             files: number;
         };
         /**
+         * Holding
+         * @description One thing a block holds on the SM.
+         */
+        Holding: {
+            /**
+             * Resource
+             * @description smem: shared memory; rmem: registers
+             * @enum {string}
+             */
+            resource: "smem" | "rmem";
+            /**
+             * What
+             * @description block of which matrix
+             * @enum {string}
+             */
+            what: "q" | "k" | "v" | "s" | "o" | "stats";
+            /**
+             * Bytes
+             * @description bytes it takes
+             */
+            bytes: number;
+        };
+        /**
+         * LabPoint
+         * @description What the laboratory shows beside /api/traffic, for one shape.
+         */
+        LabPoint: {
+            /**
+             * Formulas
+             * @description where each count of this shape comes from
+             */
+            formulas: components["schemas"]["FormulaAnswer"][];
+            /**
+             * Bands
+             * @description edges of the HBM traffic, by way of computing
+             */
+            bands: {
+                [key: string]: components["schemas"]["Edges"];
+            };
+            /**
+             * By Tensor Hbm
+             * @description HBM line matrix by matrix, with an L2 cache that holds what is in use; least and standard cross both lines alike
+             */
+            by_tensor_hbm: {
+                [key: string]: components["schemas"]["TensorTraffic"][];
+            };
+            /**
+             * Intensity
+             * @description operations per byte: standard over HBM, FlashAttention 2 each byte once, and without the L2
+             */
+            intensity: {
+                [key: string]: number;
+            };
+            /**
+             * Gpus
+             * @description least times and fit, by GPU
+             */
+            gpus: {
+                [key: string]: components["schemas"]["GpuLimits"];
+            };
+            /**
+             * Holds
+             * @description what one block holds, piece by piece
+             */
+            holds: components["schemas"]["Holding"][];
+        };
+        /**
+         * LabSweepAnswer
+         * @description One setting at every stop of the lever, with what the laboratory shows beside the counts.
+         */
+        LabSweepAnswer: {
+            /**
+             * Seqlens
+             * @description the lever's stops, in tokens
+             */
+            seqlens: number[];
+            /**
+             * Points
+             * @description one answer per stop, in the same order
+             */
+            points: components["schemas"]["TrafficAnswer"][];
+            /**
+             * Lab
+             * @description one per stop, in the same order
+             */
+            lab: components["schemas"]["LabPoint"][];
+        };
+        /**
+         * LeastTime
+         * @description The roofline's least time.
+         */
+        LeastTime: {
+            /**
+             * Time Us
+             * @description the longer of arithmetic and memory at their peaks, in microseconds
+             */
+            time_us: number;
+            /**
+             * Bound
+             * @description which of the two it is
+             * @enum {string}
+             */
+            bound: "compute" | "memory";
+        };
+        /**
          * LineSum
-         * @description Bytes that crossed a line over the whole schedule.
+         * @description Bytes that cross a line.
          */
         LineSum: {
             /**
@@ -422,7 +825,10 @@ export interface components {
              * @description bytes towards HBM
              */
             written_bytes: number;
-            /** Total Bytes */
+            /**
+             * Total Bytes
+             * @description bytes both ways
+             */
             total_bytes: number;
         };
         /**
@@ -432,10 +838,15 @@ export interface components {
         ModelTraffic: {
             /**
              * Line
-             * @description the line the bytes cross: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)
+             * @description the line the count is about: hbm (HBM to chip) or l2_to_sm (L2 cache to the SMs)
              * @enum {string}
              */
             line: "hbm" | "l2_to_sm";
+            /**
+             * Variant
+             * @description form of the algorithm counted; `variants` lists the others
+             */
+            variant: string;
             /**
              * Read Bytes
              * @description bytes read
@@ -452,13 +863,20 @@ export interface components {
              */
             total_bytes: number;
             /**
+             * Lines
+             * @description both lines; on hbm, fa1 and fa2 are counted with an L2 cache that holds what is in use
+             */
+            lines: {
+                [key: string]: components["schemas"]["LineSum"];
+            };
+            /**
              * Needed Bytes
-             * @description bytes of memory allocated while it runs, inputs and output included
+             * @description bytes of memory allocated while it runs, inputs and results included
              */
             needed_bytes: number;
             /**
              * Saved Bytes
-             * @description bytes kept for the backward pass, inputs and output included
+             * @description bytes the forward pass keeps for the backward one, beyond Q, K and V
              */
             saved_bytes: number;
             /**
@@ -526,6 +944,67 @@ export interface components {
             errors?: components["schemas"]["ParameterProblem"][];
         };
         /**
+         * RoofPoint
+         * @description One point of a roof.
+         */
+        RoofPoint: {
+            /**
+             * Intensity
+             * @description operations per byte of HBM traffic, FLOP/byte
+             */
+            intensity: number;
+            /**
+             * Flops Per S
+             * @description most a program of this intensity can reach, operations per second
+             */
+            flops_per_s: number;
+            /**
+             * Share Of Peak
+             * @description the same as a share of the dense 16-bit peak, 0 to 1
+             */
+            share_of_peak: number;
+            /**
+             * Bound
+             * @description which of the two binds
+             * @enum {string}
+             */
+            bound: "compute" | "memory";
+        };
+        /**
+         * RooflineAnswer
+         * @description The roof of one GPU for 16-bit matrix arithmetic.
+         */
+        RooflineAnswer: {
+            /**
+             * Gpu
+             * @description GPU whose roof it is
+             * @enum {string}
+             */
+            gpu: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+            /** Name */
+            name: string;
+            /**
+             * Hbm Bytes Per S
+             * @description HBM bandwidth, bytes per second
+             */
+            hbm_bytes_per_s: number;
+            /**
+             * Flops Per S
+             * @description dense 16-bit peak, operations per second
+             */
+            flops_per_s: number;
+            /**
+             * Ridge Point
+             * @description where the slope meets the roof, FLOP/byte
+             */
+            ridge_point: number;
+            /**
+             * Points
+             * @description one point per intensity asked for, or per stop, in their order
+             */
+            points: components["schemas"]["RoofPoint"][];
+        };
+        /**
          * RooflineTime
          * @description Least time by the roofline: the slower of arithmetic and memory.
          */
@@ -553,6 +1032,47 @@ export interface components {
             bound: "compute" | "memory";
         };
         /**
+         * RoundingError
+         * @description Distance from the float64 result over all entries of O.
+         */
+        RoundingError: {
+            /**
+             * Max Abs
+             * @description largest absolute difference
+             */
+            max_abs: number;
+            /**
+             * Rms
+             * @description root mean square of the differences
+             */
+            rms: number;
+        };
+        /**
+         * RunAnswer
+         * @description One session of the bench with those of its rows that were asked for.
+         */
+        RunAnswer: {
+            /**
+             * Id
+             * @description name of the record
+             */
+            id: string;
+            /**
+             * Run
+             * @description date, command, commit, GPU as queried, driver, versions, clocks
+             */
+            run: {
+                [key: string]: unknown;
+            };
+            /**
+             * Timings
+             * @description rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status
+             */
+            timings: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
          * ScheduleAnswer
          * @description Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks.
          */
@@ -561,12 +1081,12 @@ export interface components {
              * Algorithm
              * @enum {string}
              */
-            algorithm: "standard" | "fa2";
+            algorithm: "standard" | "fa1" | "fa2";
             /**
              * Direction
-             * @constant
+             * @enum {string}
              */
-            direction: "forward";
+            direction: "forward" | "backward";
             /** Causal */
             causal: boolean;
             /**
@@ -596,7 +1116,25 @@ export interface components {
              * @description rows of a whole K/V block
              */
             block_n: number;
-            /** Num Steps */
+            /**
+             * Blocks In One M
+             * @description blocks of the block_m asked for that one drawn Q block stands for, or 1
+             */
+            blocks_in_one_m: number;
+            /**
+             * Blocks In One N
+             * @description the same for K/V blocks
+             */
+            blocks_in_one_n: number;
+            /**
+             * Heads
+             * @description query heads over the batch that the bytes are summed over
+             */
+            heads: number;
+            /**
+             * Num Steps
+             * @description number of steps
+             */
             num_steps: number;
             /** Sums */
             sums: {
@@ -634,7 +1172,7 @@ export interface components {
              * @description which matrix it is a tile of; lse: log-sum-exp, one number per row
              * @enum {string}
              */
-            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "lse";
+            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "o_acc" | "stats" | "lse" | "delta" | "do" | "dq" | "dq_acc" | "dk" | "dv" | "dp" | "ds";
             /**
              * M Block
              * @description block of Q rows, or null for K and V
@@ -739,31 +1277,16 @@ export interface components {
             acc: number;
         };
         /**
-         * SweepAnswer
-         * @description One setting at every stop of the lever.
-         */
-        SweepAnswer: {
-            /**
-             * Seqlens
-             * @description the lever's stops, in tokens
-             */
-            seqlens: number[];
-            /**
-             * Points
-             * @description one answer per stop, in the same order
-             */
-            points: components["schemas"]["TrafficAnswer"][];
-        };
-        /**
          * TensorTraffic
          * @description What one matrix adds to a count.
          */
         TensorTraffic: {
             /**
              * Tensor
-             * @description q, k, v, o, s (scores), p (probabilities) or row statistics
+             * @description which matrix, or which statistic of the rows
+             * @enum {string}
              */
-            tensor: string;
+            tensor: "q" | "k" | "v" | "s" | "p" | "o" | "o_acc" | "stats" | "lse" | "delta" | "do" | "dq" | "dq_acc" | "dk" | "dv" | "dp" | "ds";
             /**
              * Read Bytes
              * @description bytes read, towards the SMs
@@ -774,6 +1297,17 @@ export interface components {
              * @description bytes written, towards HBM
              */
             written_bytes: number;
+        };
+        /**
+         * TimingsAnswer
+         * @description Recorded measurements.
+         */
+        TimingsAnswer: {
+            /**
+             * Runs
+             * @description records, oldest first
+             */
+            runs: components["schemas"]["RunAnswer"][];
         };
         /**
          * TrafficAnswer
@@ -825,11 +1359,16 @@ export interface components {
             } | null;
             /**
              * Kv Passes
-             * @description how many times K and V are read from first row to last; under a causal mask not a whole number
+             * @description forward: how often K and V are read from first to last row, not a whole number if causal; null for backward
              */
             kv_passes: {
                 [key: string]: number;
-            };
+            } | null;
+            /**
+             * Variants
+             * @description other forms of the same algorithms, for comparison
+             */
+            variants: components["schemas"]["VariantTraffic"][];
             /**
              * Measured
              * @description nearest recorded measurements; empty until records exist
@@ -857,10 +1396,15 @@ export interface components {
             batch: number;
             /**
              * Num Heads
-             * @description heads per sequence
+             * @description query heads per sequence
              * @default 1
              */
             num_heads: number;
+            /**
+             * Num Heads Kv
+             * @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads
+             */
+            num_heads_kv?: number | null;
             /**
              * Causal
              * @description causal mask: row i sees columns up to i
@@ -888,11 +1432,11 @@ export interface components {
             block_n: number;
             /**
              * Direction
-             * @description forward pass
+             * @description forward or backward pass
              * @default forward
-             * @constant
+             * @enum {string}
              */
-            direction: "forward";
+            direction: "forward" | "backward";
             /**
              * Gpu
              * @description GPU whose limits and rates are used
@@ -906,6 +1450,29 @@ export interface components {
              * @default 4096
              */
             seqlen: number;
+        };
+        /**
+         * VariantTraffic
+         * @description Another form of an algorithm, counted on the same line.
+         */
+        VariantTraffic: {
+            /**
+             * Model
+             * @enum {string}
+             */
+            model: "least" | "standard" | "fa1" | "fa2";
+            /** Variant */
+            variant: string;
+            /**
+             * Line
+             * @enum {string}
+             */
+            line: "hbm" | "l2_to_sm";
+            /**
+             * Total Bytes
+             * @description bytes read and written
+             */
+            total_bytes: number;
         };
         /**
          * Violation
@@ -942,27 +1509,42 @@ export interface components {
     pathItems: never;
 }
 export type BlockBudget = components['schemas']['BlockBudget'];
+export type BrokenAnswer = components['schemas']['BrokenAnswer'];
+export type BrokenCase = components['schemas']['BrokenCase'];
+export type Edges = components['schemas']['Edges'];
+export type ExactnessAnswer = components['schemas']['ExactnessAnswer'];
 export type FactAnswer = components['schemas']['FactAnswer'];
 export type FactSource = components['schemas']['FactSource'];
 export type FactsAnswer = components['schemas']['FactsAnswer'];
+export type FormulaAnswer = components['schemas']['FormulaAnswer'];
 export type GpuAnswer = components['schemas']['GpuAnswer'];
+export type GpuLimits = components['schemas']['GpuLimits'];
 export type GpuSource = components['schemas']['GpuSource'];
 export type GpusAnswer = components['schemas']['GpusAnswer'];
 export type HealthAnswer = components['schemas']['HealthAnswer'];
+export type Holding = components['schemas']['Holding'];
+export type LabPoint = components['schemas']['LabPoint'];
+export type LabSweepAnswer = components['schemas']['LabSweepAnswer'];
+export type LeastTime = components['schemas']['LeastTime'];
 export type LineSum = components['schemas']['LineSum'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
+export type RoofPoint = components['schemas']['RoofPoint'];
+export type RooflineAnswer = components['schemas']['RooflineAnswer'];
 export type RooflineTime = components['schemas']['RooflineTime'];
+export type RoundingError = components['schemas']['RoundingError'];
+export type RunAnswer = components['schemas']['RunAnswer'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];
 export type ScheduleCompute = components['schemas']['ScheduleCompute'];
 export type ScheduleMove = components['schemas']['ScheduleMove'];
 export type SoftmaxAnswer = components['schemas']['SoftmaxAnswer'];
 export type SoftmaxStep = components['schemas']['SoftmaxStep'];
-export type SweepAnswer = components['schemas']['SweepAnswer'];
 export type TensorTraffic = components['schemas']['TensorTraffic'];
+export type TimingsAnswer = components['schemas']['TimingsAnswer'];
 export type TrafficAnswer = components['schemas']['TrafficAnswer'];
 export type TrafficQuery = components['schemas']['TrafficQuery'];
+export type VariantTraffic = components['schemas']['VariantTraffic'];
 export type Violation = components['schemas']['Violation'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -973,8 +1555,10 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
@@ -983,8 +1567,8 @@ export interface operations {
                 block_m?: number;
                 /** @description rows of K and V handled at once (the papers' B_c) */
                 block_n?: number;
-                /** @description forward pass */
-                direction?: "forward";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description GPU whose limits and rates are used */
                 gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
                 /** @description sequence length N: queries and keys, in tokens */
@@ -1002,6 +1586,346 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "shape": {
+                     *         "head_dim": 128,
+                     *         "batch": 1,
+                     *         "num_heads": 1,
+                     *         "causal": false,
+                     *         "dtype": "fp16",
+                     *         "block_m": 128,
+                     *         "block_n": 128,
+                     *         "direction": "forward",
+                     *         "gpu": "h100_sxm5",
+                     *         "seqlen": 4096
+                     *       },
+                     *       "scores_bytes": 33554432,
+                     *       "models": {
+                     *         "least": {
+                     *           "line": "hbm",
+                     *           "variant": "once",
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304,
+                     *           "lines": {
+                     *             "hbm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             },
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4194304,
+                     *           "saved_bytes": 0,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "standard": {
+                     *           "line": "hbm",
+                     *           "variant": "fused_mask",
+                     *           "read_bytes": 70254592,
+                     *           "written_bytes": 68157440,
+                     *           "total_bytes": 138412032,
+                     *           "lines": {
+                     *             "hbm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 68157440,
+                     *               "total_bytes": 138412032
+                     *             },
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 68157440,
+                     *               "total_bytes": 138412032
+                     *             }
+                     *           },
+                     *           "needed_bytes": 71303168,
+                     *           "saved_bytes": 33554432,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "s",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "p",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "fa1": {
+                     *           "line": "l2_to_sm",
+                     *           "variant": "without_init",
+                     *           "read_bytes": 70254592,
+                     *           "written_bytes": 34603008,
+                     *           "total_bytes": 104857600,
+                     *           "lines": {
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 70254592,
+                     *               "written_bytes": 34603008,
+                     *               "total_bytes": 104857600
+                     *             },
+                     *             "hbm": {
+                     *               "read_bytes": 4227072,
+                     *               "written_bytes": 1081344,
+                     *               "total_bytes": 5308416
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4227072,
+                     *           "saved_bytes": 1081344,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 33554432
+                     *             },
+                     *             {
+                     *               "tensor": "stats",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         },
+                     *         "fa2": {
+                     *           "line": "l2_to_sm",
+                     *           "variant": "without_lse",
+                     *           "read_bytes": 68157440,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 69206016,
+                     *           "lines": {
+                     *             "l2_to_sm": {
+                     *               "read_bytes": 68157440,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 69206016
+                     *             },
+                     *             "hbm": {
+                     *               "read_bytes": 3145728,
+                     *               "written_bytes": 1048576,
+                     *               "total_bytes": 4194304
+                     *             }
+                     *           },
+                     *           "needed_bytes": 4210688,
+                     *           "saved_bytes": 1064960,
+                     *           "by_tensor": [
+                     *             {
+                     *               "tensor": "q",
+                     *               "read_bytes": 1048576,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "k",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "v",
+                     *               "read_bytes": 33554432,
+                     *               "written_bytes": 0
+                     *             },
+                     *             {
+                     *               "tensor": "o",
+                     *               "read_bytes": 0,
+                     *               "written_bytes": 1048576
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "standard_over": {
+                     *         "least": 33,
+                     *         "standard": 1,
+                     *         "fa1": 1.32,
+                     *         "fa2": 2
+                     *       },
+                     *       "block": {
+                     *         "smem_bytes": 98304,
+                     *         "smem_limit_bytes": 232448,
+                     *         "rmem_bytes": 132096,
+                     *         "rmem_limit_bytes": 262144,
+                     *         "blocks_m": 32,
+                     *         "blocks_n": 32,
+                     *         "min_warps": 5,
+                     *         "fits": true,
+                     *         "violations": []
+                     *       },
+                     *       "flops": {
+                     *         "least": 8589934592,
+                     *         "standard": 8589934592,
+                     *         "fa1": 8589934592,
+                     *         "fa2": 8589934592
+                     *       },
+                     *       "arithmetic_intensity": {
+                     *         "least": 2048,
+                     *         "standard": 62.06060606060606,
+                     *         "fa1": 81.92,
+                     *         "fa2": 124.12121212121212
+                     *       },
+                     *       "roofline": {
+                     *         "least": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 1.2520310447761194,
+                     *           "time_us": 8.68547481496461,
+                     *           "bound": "compute"
+                     *         },
+                     *         "standard": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 41.31702447761194,
+                     *           "time_us": 41.31702447761194,
+                     *           "bound": "memory"
+                     *         },
+                     *         "fa1": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 31.300776119402986,
+                     *           "time_us": 31.300776119402986,
+                     *           "bound": "memory"
+                     *         },
+                     *         "fa2": {
+                     *           "compute_us": 8.68547481496461,
+                     *           "memory_us": 20.65851223880597,
+                     *           "time_us": 20.65851223880597,
+                     *           "bound": "memory"
+                     *         }
+                     *       },
+                     *       "kv_passes": {
+                     *         "least": 1,
+                     *         "standard": 1,
+                     *         "fa1": 1,
+                     *         "fa2": 32
+                     *       },
+                     *       "variants": [
+                     *         {
+                     *           "model": "standard",
+                     *           "variant": "v_twice",
+                     *           "line": "hbm",
+                     *           "total_bytes": 139460608
+                     *         },
+                     *         {
+                     *           "model": "fa1",
+                     *           "variant": "with_init",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 105938944
+                     *         },
+                     *         {
+                     *           "model": "fa1",
+                     *           "variant": "acc32",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 171966464
+                     *         },
+                     *         {
+                     *           "model": "fa2",
+                     *           "variant": "with_lse",
+                     *           "line": "l2_to_sm",
+                     *           "total_bytes": 69222400
+                     *         }
+                     *       ],
+                     *       "measured": [
+                     *         {
+                     *           "kernel": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 89437440,
+                     *           "l2_to_sm_bytes": 150994944,
+                     *           "time_ms": 0.071008
+                     *         },
+                     *         {
+                     *           "kernel": "fa2_triton",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 5560064,
+                     *           "l2_to_sm_bytes": 68157440,
+                     *           "time_ms": 0.080896
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_cudnn",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 4491264,
+                     *           "l2_to_sm_bytes": 68159488,
+                     *           "time_ms": 0.052992
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_flash",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 14059264,
+                     *           "l2_to_sm_bytes": 146931712,
+                     *           "time_ms": 0.039008
+                     *         },
+                     *         {
+                     *           "kernel": "fa1_triton",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 5945600,
+                     *           "l2_to_sm_bytes": 203390976,
+                     *           "time_ms": 9.7032
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TrafficAnswer"];
                 };
             };
@@ -1024,8 +1948,10 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
@@ -1034,10 +1960,12 @@ export interface operations {
                 block_m?: number;
                 /** @description rows of K and V handled at once (the papers' B_c) */
                 block_n?: number;
-                /** @description forward pass */
-                direction?: "forward";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description GPU whose limits and rates are used */
                 gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description up to 4 lengths answered beside the stops, comma-separated */
+                also?: string | null;
             };
             header?: never;
             path?: never;
@@ -1051,7 +1979,93 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SweepAnswer"];
+                    "application/json": components["schemas"]["LabSweepAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sweep_csv_api_traffic_sweep_csv_get: {
+        parameters: {
+            query?: {
+                /** @description head dimension d, in elements */
+                head_dim?: number;
+                /** @description number of sequences */
+                batch?: number;
+                /** @description query heads per sequence */
+                num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
+                /** @description causal mask: row i sees columns up to i */
+                causal?: boolean;
+                /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
+                dtype?: "fp16" | "bf16" | "fp8" | "fp32";
+                /** @description rows of Q handled at once (the papers' B_r) */
+                block_m?: number;
+                /** @description rows of K and V handled at once (the papers' B_c) */
+                block_n?: number;
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
+                /** @description GPU whose limits and rates are used */
+                gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description up to 4 lengths answered beside the stops, comma-separated */
+                also?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8; header=present": string;
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/csv; charset=utf-8; header=present": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_broken_api_broken_get: {
+        parameters: {
+            query: {
+                /** @description no_rescale: sums are not corrected when the maximum rises; no_running_max: exp without subtracting a maximum; keep_s: S and P go through memory */
+                kind: "no_rescale" | "no_running_max" | "keep_s";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokenAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
@@ -1088,6 +2102,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "scores": [
+                     *         0.5,
+                     *         -1,
+                     *         1.5,
+                     *         0
+                     *       ],
+                     *       "values": [
+                     *         1,
+                     *         1,
+                     *         1,
+                     *         1
+                     *       ],
+                     *       "block": 2,
+                     *       "steps": [
+                     *         {
+                     *           "start": 0,
+                     *           "stop": 2,
+                     *           "row_max": 0.5,
+                     *           "row_sum": 1.22313016014843,
+                     *           "rescale": 0,
+                     *           "acc": 1.22313016014843
+                     *         },
+                     *         {
+                     *           "start": 2,
+                     *           "stop": 4,
+                     *           "row_max": 1.5,
+                     *           "row_sum": 1.673094599943771,
+                     *           "rescale": 0.36787944117144233,
+                     *           "acc": 1.673094599943771
+                     *         }
+                     *       ],
+                     *       "row_max": 1.5,
+                     *       "row_sum": 1.673094599943771,
+                     *       "lse": 2.0146749655009755,
+                     *       "output": 1,
+                     *       "direct_output": 1,
+                     *       "difference": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["SoftmaxAnswer"];
                 };
             };
@@ -1110,22 +2165,28 @@ export interface operations {
                 head_dim?: number;
                 /** @description number of sequences */
                 batch?: number;
-                /** @description heads per sequence */
+                /** @description query heads per sequence */
                 num_heads?: number;
+                /** @description key/value heads, a divisor of num_heads (grouped queries); left out: num_heads */
+                num_heads_kv?: number | null;
                 /** @description causal mask: row i sees columns up to i */
                 causal?: boolean;
                 /** @description precision of Q, K, V, O, S and P; row statistics stay fp32 */
                 dtype?: "fp16" | "bf16" | "fp8" | "fp32";
                 /** @description whose order of moves */
-                algorithm: "standard" | "fa2";
-                /** @description forward pass */
-                direction?: "forward";
+                algorithm: "standard" | "fa1" | "fa2";
+                /** @description forward or backward pass */
+                direction?: "forward" | "backward";
                 /** @description sequence length N: queries and keys, in tokens */
                 seqlen?: number;
                 /** @description blocks of Q rows wanted; a short sequence may make fewer */
                 blocks_m?: number;
                 /** @description blocks of K and V rows wanted; a short sequence may make fewer */
                 blocks_n?: number;
+                /** @description rows of a Q block; given, blocks_m is the most blocks drawn, each standing for whole blocks */
+                block_m?: number | null;
+                /** @description the same for K and V rows and blocks_n */
+                block_n?: number | null;
             };
             header?: never;
             path?: never;
@@ -1139,7 +2200,277 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "algorithm": "fa2",
+                     *       "direction": "forward",
+                     *       "causal": false,
+                     *       "seqlen": 4096,
+                     *       "head_dim": 128,
+                     *       "blocks_m": 1,
+                     *       "blocks_n": 2,
+                     *       "block_m": 4096,
+                     *       "block_n": 2048,
+                     *       "blocks_in_one_m": 1,
+                     *       "blocks_in_one_n": 1,
+                     *       "heads": 1,
+                     *       "num_steps": 2,
+                     *       "sums": {
+                     *         "hbm": {
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304
+                     *         },
+                     *         "l2_to_sm": {
+                     *           "read_bytes": 3145728,
+                     *           "written_bytes": 1048576,
+                     *           "total_bytes": 4194304
+                     *         }
+                     *       },
+                     *       "moves": [
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "q",
+                     *           "m_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "q",
+                     *           "m_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "k",
+                     *           "n_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "k",
+                     *           "n_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "v",
+                     *           "n_block": 0,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 0,
+                     *           "tensor": "v",
+                     *           "n_block": 0,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "k",
+                     *           "n_block": 1,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "k",
+                     *           "n_block": 1,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "v",
+                     *           "n_block": 1,
+                     *           "source": "hbm",
+                     *           "target": "l2",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "v",
+                     *           "n_block": 1,
+                     *           "source": "l2",
+                     *           "target": "sm",
+                     *           "bytes": 524288
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "o",
+                     *           "m_block": 0,
+                     *           "source": "sm",
+                     *           "target": "l2",
+                     *           "bytes": 1048576
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "tensor": "o",
+                     *           "m_block": 0,
+                     *           "source": "l2",
+                     *           "target": "hbm",
+                     *           "bytes": 1048576
+                     *         }
+                     *       ],
+                     *       "computes": [
+                     *         {
+                     *           "step": 0,
+                     *           "m_block": 0,
+                     *           "n_block": 0
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "m_block": 0,
+                     *           "n_block": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_exactness_api_exactness_get: {
+        parameters: {
+            query?: {
+                /** @description seed of the random input */
+                seed?: number;
+                /** @description sequence length N, in tokens */
+                seqlen?: number;
+                /** @description head dimension d */
+                head_dim?: number;
+                /** @description rows of Q handled at once */
+                block_m?: number;
+                /** @description rows of K and V handled at once */
+                block_n?: number;
+                /** @description causal mask */
+                causal?: boolean;
+                /** @description one entry in a thousand drawn from N(0, 100) instead of N(0, 1) */
+                outliers?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExactnessAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_roofline_api_roofline_get: {
+        parameters: {
+            query?: {
+                /** @description GPU whose rates are used */
+                gpu?: "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
+                /** @description 1 to 16 positive numbers, comma-separated, FLOP per byte; left out: eight stops an octave */
+                intensities?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RooflineAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_timings_api_timings_get: {
+        parameters: {
+            query?: {
+                /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
+                kernel?: string | null;
+                /** @description forward or backward pass */
+                direction?: ("forward" | "backward") | null;
+                /** @description precision of the inputs */
+                dtype?: ("fp16" | "bf16" | "fp8" | "fp32") | null;
+                /** @description number of sequences */
+                batch?: number | null;
+                /** @description heads per sequence */
+                num_heads?: number | null;
+                /** @description sequence length, in tokens */
+                seqlen?: number | null;
+                /** @description head dimension */
+                head_dim?: number | null;
+                /** @description causal mask */
+                causal?: boolean | null;
+                /** @description state of the L2 cache before each run */
+                l2?: ("warm" | "flushed") | null;
+                /** @description name the GPU reports, such as NVIDIA H200 */
+                gpu?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimingsAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

@@ -1,81 +1,180 @@
-/* Which chapter is being read, and what the stand should show for it. Scrolling chooses a state; it never drives time. */
-import type { PoseName } from "../stand/types";
+/*
+ * Which chapter and step are being read, and with that what the stand should show. Scrolling chooses a place; it never
+ * drives time. A link to a place is entered at once and kept until the reader scrolls on.
+ */
+import { anchorOf, type ChapterScene, type Place, placeNamed, samePlace } from "./places";
 
-/** One chapter as the page's boot data lists it. */
-export interface ChapterScene {
-  number: number;
-  slug: string;
-  title: string;
-  stand: {
-    pose: PoseName;
-    explode: number;
-    lit: string[];
-    flow: "" | "standard" | "fa2";
-    grid: boolean;
-    labels: boolean;
-  };
-}
-
-/** A chapter is current when it crosses this share of the window's height, counted from below the stand if that is on top. */
+/** A place is current when it crosses this share of the window's height, counted from below the stand if that is on top. */
 const READING_LINE = 0.35;
+/** A jump is over when nothing has scrolled for this long. */
+const STILL_MS = 200;
+/** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
+const OFF_PX = 40;
+const MOST_TRIES = 8;
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 export class Director {
-  private current: ChapterScene;
-  private readonly sections: HTMLElement[];
+  private current: Place;
+  private readonly anchors: { place: Place; element: HTMLElement }[] = [];
   private queued = 0;
+  private travel = 0;
+  private watching = true;
+  /** Where a jump is to end, until it has, or until the reader takes over. */
+  private target: { element: HTMLElement; exact: boolean; tries: number } | null = null;
 
   constructor(
-    private readonly chapters: readonly ChapterScene[],
-    private readonly entered: (chapter: ChapterScene) => void,
+    readonly chapters: readonly ChapterScene[],
+    private readonly entered: (place: Place, before: Place | null) => void,
+    /** The query of the address for the state as it is now: a link must not lead away from a stale one. */
+    query: () => string,
   ) {
-    this.current = chapters[0] as ChapterScene;
-    this.sections = chapters.map((chapter) => document.getElementById(`chapter-${chapter.number}`) as HTMLElement);
-    addEventListener("scroll", () => this.queue(), { passive: true });
+    this.current = { chapter: chapters[0] as ChapterScene, step: 0 };
+    for (const chapter of chapters)
+      for (let step = 0; step <= chapter.steps.length; step++) {
+        const place = { chapter, step };
+        const element = document.getElementById(anchorOf(place));
+        if (element) this.anchors.push({ place, element });
+      }
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
     addEventListener("resize", () => this.queue());
+    // A link leaves a note of where the reader was in the entry it leaves behind; Back returns there.
+    history.scrollRestoration = "manual";
+    let clicked = false;
+    document.addEventListener("click", (event) => {
+      clicked = (event.target as Element).closest('a[href^="#chapter-"]') !== null;
+      if (clicked) history.replaceState({ y: scrollY }, "", location.pathname + query() + location.hash);
+    });
+    // Links and Back both end in a place that is named; the way there is not read.
+    addEventListener("popstate", (event) => {
+      const named = placeNamed(chapters, location.hash);
+      if (!named || !this.watching) return;
+      const left: unknown = (event.state as { y?: unknown } | null)?.y;
+      const y = typeof left === "number" && !clicked ? left : null;
+      if (!clicked) this.jump(named, y);
+      this.aim(named, y === null);
+      clicked = false;
+      this.enter(named);
+    });
+    // Until the reader takes over, a page that grows does not carry the place away.
+    new ResizeObserver(() => this.target && this.travelOn()).observe(document.body);
+    for (const hand of HANDS)
+      addEventListener(
+        hand,
+        () => {
+          this.target = null;
+        },
+        { passive: true },
+      );
   }
 
-  get chapter(): ChapterScene {
+  get place(): Place {
     return this.current;
   }
 
-  /** Goes to the chapter the address names, or stays where the page is, and reports what is being read. */
+  get chapter(): ChapterScene {
+    return this.current.chapter;
+  }
+
+  /** Goes to the place the address names, or stays where the page is, and reports what is being read. */
   start(): void {
-    const named = this.chapters.findIndex((chapter) => location.hash === `#chapter-${chapter.number}`);
-    this.sections[named]?.scrollIntoView({ behavior: "instant" });
-    this.enter(named < 0 ? this.atReadingLine() : (this.chapters[named] as ChapterScene));
+    const named = placeNamed(this.chapters, location.hash);
+    if (named) {
+      this.jump(named);
+      this.aim(named, true);
+    }
+    this.enter(named ?? this.atReadingLine(), true);
+  }
+
+  /** Present mode chooses the place itself; scrolling then chooses nothing. */
+  hold(place: Place): void {
+    this.watching = false;
+    if (!samePlace(place, this.current)) this.enter(place);
+  }
+
+  /** Back to reading, at the place last held. */
+  release(): void {
+    this.watching = true;
+    this.jump(this.current);
+    this.aim(this.current, true);
+  }
+
+  private jump(place: Place, y: number | null = null): void {
+    if (y !== null) scrollTo({ top: y, behavior: "instant" });
+    else document.getElementById(anchorOf(place))?.scrollIntoView({ behavior: "instant" });
+  }
+
+  /** A jump to a place has begun: to its very spot, or (going back) to wherever in the chapter the reader was. */
+  private aim(place: Place, exact: boolean): void {
+    const element = document.getElementById(anchorOf(place));
+    this.target = element && { element, exact, tries: MOST_TRIES };
+    this.travelOn();
+  }
+
+  private scrolled(): void {
+    if (this.travel) {
+      this.travelOn();
+      return;
+    }
+    this.target = null;
+    this.queue();
+  }
+
+  private travelOn(): void {
+    clearTimeout(this.travel);
+    this.travel = window.setTimeout(() => {
+      this.travel = 0;
+      this.correct();
+    }, STILL_MS);
+  }
+
+  /** What came to life on the way may have pushed the place away from where the jump ended. */
+  private correct(): void {
+    const { target } = this;
+    if (!target || target.tries-- === 0) return;
+    const margin = parseFloat(getComputedStyle(target.element).scrollMarginTop);
+    const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+    const off = Math.abs(target.element.getBoundingClientRect().top - margin - padding);
+    const lost = target.exact ? off > OFF_PX : this.atReadingLine().chapter !== this.current.chapter;
+    if (!lost) return;
+    target.element.scrollIntoView({ behavior: "instant" });
+    this.travelOn();
   }
 
   private queue(): void {
-    if (this.queued) return;
+    if (this.queued || !this.watching) return;
     this.queued = requestAnimationFrame(() => {
       this.queued = 0;
+      if (this.travel || !this.watching) return;
       const found = this.atReadingLine();
-      if (found !== this.current) this.enter(found);
+      if (!samePlace(found, this.current)) this.enter(found);
     });
   }
 
-  private atReadingLine(): ChapterScene {
+  private atReadingLine(): Place {
     const stand = document.querySelector(".stand")?.getBoundingClientRect();
     const onTop = stand !== undefined && stand.width > innerWidth * 0.9;
     const top = onTop ? Math.min(stand.bottom, innerHeight * 0.8) : 0;
     const line = top + (innerHeight - top) * READING_LINE;
-    let found = 0;
-    this.sections.forEach((section, i) => {
-      if (section.getBoundingClientRect().top <= line) found = i;
-    });
-    return this.chapters[found] as ChapterScene;
+    let found = this.anchors[0]?.place as Place;
+    for (const { place, element } of this.anchors) {
+      const above = element.getBoundingClientRect().top <= line;
+      if (above) found = place;
+      else if (place.step === 0) break;
+    }
+    return found;
   }
 
-  private enter(chapter: ChapterScene): void {
-    this.current = chapter;
-    for (const link of document.querySelectorAll<HTMLAnchorElement>(".rail a")) {
-      const here = link.hash === `#chapter-${chapter.number}`;
-      if (here) {
-        link.setAttribute("aria-current", "true");
-        const rail = link.closest(".rail");
-        if (rail) rail.scrollLeft = link.offsetLeft - rail.clientWidth / 2;
-      } else link.removeAttribute("aria-current");
-    }
-    this.entered(chapter);
+  private enter(place: Place, first = false): void {
+    const before = first ? null : this.current;
+    this.current = place;
+    if (before?.chapter !== place.chapter)
+      for (const link of document.querySelectorAll<HTMLAnchorElement>(".rail a")) {
+        if (link.hash === `#chapter-${place.chapter.number}`) {
+          link.setAttribute("aria-current", "true");
+          const rail = link.closest(".rail");
+          if (rail) rail.scrollLeft = link.offsetLeft - rail.clientWidth / 2;
+        } else link.removeAttribute("aria-current");
+      }
+    this.entered(place, before);
   }
 }

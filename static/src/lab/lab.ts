@@ -1,148 +1,208 @@
 /*
- * The laboratory's controls. Moving the lever asks nothing: one sweep per setting holds every stop. A typed length that
- * is no stop is asked for by itself. When the server is gone the last answer stays, marked as such.
+ * The laboratory. Moving the lever asks nothing: one sweep per setting holds every stop. What is shown is drawn once a
+ * frame at most. When the server is slow or gone, the last answer stays and says whose it is.
  */
-import { ApiError, getSweep, getTraffic, type Setting } from "../api/client";
-import type { SweepAnswer, TrafficAnswer } from "../api/schema.gen";
+import "../../styles/lab-body.css";
+import "../../styles/lab-extras.css";
+import { ApiError } from "../api/client";
+import type { LabSweepAnswer } from "../api/schema.gen";
+import { BlockGrid } from "../figures/block-grid";
+import { BlockHolds } from "../figures/block-holds";
+import { RooflineFigure } from "../figures/roofline";
+import { TrafficBars } from "../figures/traffic-bars";
+import { settingOf } from "../state/setting";
 import type { Store } from "../state/store";
-import type { Choices, ExhibitState, Gpu } from "../state/types";
+import type { Choices, ExhibitState, Setting } from "../state/types";
 import { byId, make } from "../ui/dom";
-import { whole } from "../ui/format";
-import { readouts } from "./readouts";
+import { atRest, eachFrame, Slot } from "../ui/slots";
+import { Answers, at, lengthsOf, type Point } from "./answers";
+import { BreakIt } from "./break-it";
+import { Compare } from "./compare";
+import { Controls } from "./controls";
+import { GpuTable } from "./gpu-table";
+import { rooms } from "./layout";
+import { measuredNote, measuredPoints } from "./measured";
+import { Panel } from "./panel";
+import { columns, held, passes, roofPoints, spoken, spokenColumns, spokenRoofs, verdict } from "./pictures";
+import { Questions } from "./questions";
+import { Readouts } from "./readouts";
+import { Share } from "./share";
+import { CountsTable } from "./table";
+import { describe } from "./words";
+
+const REST_MS = 250;
+const SLOW_MS = 500;
 
 export class Lab {
-  private sweep: SweepAnswer | null = null;
-  private sweepOf = "";
+  readonly grid: BlockGrid;
+  private readonly body = byId("lab-body");
+  private readonly noted = byId("lab-note");
+  private readonly waiting = byId("lab-wait");
+  private readonly said = byId("lab-say");
+  private readonly answers: Answers;
+  private readonly rooms = rooms(this.body);
+  private readonly parts;
+  private readonly shownLine = new Slot();
+  private readonly passesLine = new Slot();
+  private readonly verdictLine = new Slot();
   private asking: AbortController | null = null;
-  private shown = "";
+  private wanted = "";
+  private shown: Setting | null = null;
+  private shownSweep: LabSweepAnswer | null = null;
+  private drawnBlock = "";
+  private readonly soon = eachFrame(() => this.refresh());
+  private readonly rest = atRest(REST_MS, () => this.rested());
 
   constructor(
     private readonly store: Store<ExhibitState>,
     private readonly choices: Choices,
-    private readonly answered: (answer: TrafficAnswer) => void,
   ) {
-    this.wire();
-    store.subscribe(() => void this.refresh());
-    void this.refresh();
-  }
-
-  /** Says something about the address or the server beside the controls. */
-  note(...content: (Node | string)[]): void {
-    byId("lab-note").replaceChildren(...content);
-  }
-
-  private wire(): void {
-    const lever = byId<HTMLInputElement>("seqlen");
-    lever.addEventListener("input", () => {
-      const seqlen = this.choices.seqlens[Number(lever.value)];
-      if (seqlen !== undefined) this.store.set({ seqlen });
-    });
-    // Page keys move an octave; the browser's own page step differs from one to the next.
-    lever.addEventListener("keydown", (event) => {
-      const direction = event.key === "PageUp" ? 1 : event.key === "PageDown" ? -1 : 0;
-      if (!direction) return;
-      event.preventDefault();
-      const octave = this.choices.seqlens.filter((n) => n < 2 * (this.choices.seqlens[0] ?? 1)).length;
-      lever.value = String(Number(lever.value) + direction * octave);
-      lever.dispatchEvent(new Event("input", { bubbles: true }));
-    });
-    const typed = byId<HTMLInputElement>("seqlen-typed");
-    typed.addEventListener("change", () => {
-      const seqlen = typed.valueAsNumber;
-      if (Number.isInteger(seqlen) && seqlen >= Number(typed.min) && seqlen <= Number(typed.max)) {
-        this.note();
-        this.store.set({ seqlen });
-      } else {
-        this.note(`N is a whole number from ${typed.min} to ${whole(Number(typed.max))}; the last one stays.`);
-        typed.value = String(this.store.get().seqlen);
-      }
-    });
-    for (const [id, key] of [
-      ["head_dim", "headDim"],
-      ["block_m", "blockM"],
-      ["block_n", "blockN"],
-    ] as const) {
-      const select = byId<HTMLSelectElement>(id);
-      select.addEventListener("change", () => this.store.set({ [key]: Number(select.value) }));
-    }
-    const gpu = byId<HTMLSelectElement>("gpu");
-    gpu.addEventListener("change", () => this.store.set({ gpu: gpu.value as Gpu }));
-    const causal = byId<HTMLInputElement>("causal");
-    causal.addEventListener("change", () => this.store.set({ causal: causal.checked }));
-    byId("lab-form").addEventListener("submit", (event) => event.preventDefault());
-  }
-
-  private async refresh(): Promise<void> {
-    const state = this.store.get();
-    this.showControls(state);
-    const setting: Setting = {
-      head_dim: state.headDim,
-      block_m: state.blockM,
-      block_n: state.blockN,
-      causal: state.causal,
-      gpu: state.gpu,
+    const stops = choices.seqlens;
+    const gpus = [...byId<HTMLSelectElement>("gpu").options].map((option) => ({
+      id: option.value,
+      name: option.text,
+      flopsPerS: Number(option.dataset.flopsPerS),
+      ridgePoint: Number(option.dataset.ridgePoint),
+    }));
+    this.answers = new Answers(stops);
+    const { rooms } = this;
+    const controls = new Controls(store, choices, (text) => this.note(text));
+    this.parts = {
+      controls,
+      readouts: new Readouts(rooms.readouts),
+      questions: new Questions(rooms.question, store, this.answers),
+      panel: new Panel(rooms, { at: (n) => controls.toward(n), by: (by) => controls.by(by) }),
+      bars: new TrafficBars(rooms.bars),
+      holds: new BlockHolds(rooms.holds),
+      roofline: new RooflineFigure(rooms.roofline, gpus),
+      gpus: new GpuTable(rooms.gpus, gpus),
+      compare: new Compare(rooms.compare, store, this.answers, stops),
+      broken: new BreakIt(rooms.broken, store),
+      share: new Share(rooms.share, store, this.answers, stops),
+      table: new CountsTable(rooms.table),
     };
-    const stop = this.choices.seqlens.indexOf(state.seqlen);
-    const wanted = JSON.stringify([setting, stop < 0 ? state.seqlen : null]);
-    if (stop >= 0 && this.sweep && this.sweepOf === wanted) {
-      this.show(this.sweep.points[stop] as TrafficAnswer);
+    this.grid = new BlockGrid(rooms.grid);
+    rooms.shown.append(this.shownLine.node);
+    rooms.passes.append(this.passesLine.node);
+    rooms.verdict.append(this.verdictLine.node);
+    store.subscribe(() => this.changed());
+    this.changed();
+  }
+
+  /** Says something beside the controls. */
+  note(...content: (Node | string)[]): void {
+    this.noted.replaceChildren(...content.filter((part) => part !== ""));
+  }
+
+  private changed(): void {
+    this.parts.controls.show(this.store.get());
+    this.soon();
+    this.rest.soon();
+  }
+
+  private refresh(): void {
+    const state = this.store.get();
+    void this.parts.questions.show(state);
+    const setting = settingOf(state);
+    const lengths = lengthsOf(state.seqlen, this.choices.seqlens);
+    const known = this.answers.known(setting, lengths);
+    if (known) {
+      this.wanted = "";
+      this.asking?.abort();
+      this.show(known, state);
       return;
     }
+    const wanted = this.answers.path(setting, lengths);
+    if (wanted !== this.wanted) void this.ask(setting, lengths, wanted);
+  }
+
+  private async ask(setting: Setting, lengths: readonly number[], wanted: string): Promise<void> {
     this.asking?.abort();
     this.asking = new AbortController();
-    const signal = this.asking.signal;
-    byId("readouts").setAttribute("aria-busy", "true");
+    const { signal } = this.asking;
+    this.wanted = wanted;
+    this.body.setAttribute("aria-busy", "true");
+    const slow = window.setTimeout(
+      () => this.waiting.replaceChildren("Waiting for the server …", this.stale()),
+      SLOW_MS,
+    );
     try {
-      if (stop < 0) this.show(await getTraffic({ ...setting, seqlen: state.seqlen }, signal));
-      else {
-        const sweep = await getSweep(setting, signal);
-        if (signal.aborted) return;
-        this.sweep = sweep;
-        this.sweepOf = wanted;
-        // The lever may have moved on while the answer came.
-        const at = this.choices.seqlens.indexOf(this.store.get().seqlen);
-        this.show(sweep.points[at < 0 ? stop : at] as TrafficAnswer);
-      }
+      await this.answers.get(setting, lengths, signal);
+      if (!signal.aborted) this.refresh();
     } catch (error) {
       if (!signal.aborted) this.failed(error);
+    } finally {
+      clearTimeout(slow);
+      if (!signal.aborted) this.waiting.replaceChildren();
     }
   }
 
   private failed(error: unknown): void {
     const retry = make("button", { type: "button" }, "Try again");
     retry.addEventListener("click", () => {
+      this.wanted = "";
       this.note();
-      void this.refresh();
+      this.refresh();
     });
     const message = error instanceof ApiError ? error.message : "The counts could not be loaded.";
-    const stale = this.shown ? ` The readouts below are still those of ${this.shown}. ` : " ";
-    this.note(message, stale, retry);
+    this.body.dataset.stale = "true";
+    this.body.setAttribute("aria-busy", "false");
+    this.note(message, this.stale(), retry);
   }
 
-  private show(answer: TrafficAnswer): void {
-    const panel = byId("readouts");
-    const open = panel.querySelector<HTMLDetailsElement>(".by-tensor")?.open ?? false;
-    panel.replaceChildren(...readouts(answer));
-    const fold = panel.querySelector<HTMLDetailsElement>(".by-tensor");
-    if (fold) fold.open = open;
-    panel.setAttribute("aria-busy", "false");
-    this.shown = `N = ${whole(answer.shape.seqlen ?? 0)}, d = ${answer.shape.head_dim}`;
-    if (byId("lab-note").querySelector("button")) this.note();
-    this.answered(answer);
+  private stale(): string {
+    return this.shown ? ` The readouts below are still those of ${describe(this.shown)}. ` : " ";
   }
 
-  private showControls(state: Readonly<ExhibitState>): void {
-    const { seqlens } = this.choices;
-    const at = seqlens.findLastIndex((stop) => stop <= state.seqlen);
-    const lever = byId<HTMLInputElement>("seqlen");
-    lever.value = String(Math.max(0, at));
-    lever.setAttribute("aria-valuetext", `${whole(state.seqlen)} tokens`);
-    byId("seqlen-shown").textContent = whole(state.seqlen);
-    byId<HTMLInputElement>("seqlen-typed").value = String(state.seqlen);
-    byId<HTMLSelectElement>("head_dim").value = String(state.headDim);
-    byId<HTMLSelectElement>("block_m").value = String(state.blockM);
-    byId<HTMLSelectElement>("block_n").value = String(state.blockN);
-    byId<HTMLSelectElement>("gpu").value = state.gpu;
-    byId<HTMLInputElement>("causal").checked = state.causal;
+  private show(sweep: LabSweepAnswer, state: Readonly<ExhibitState>): void {
+    const point = at(sweep, state.seqlen);
+    if (!point) return;
+    const { parts } = this;
+    const asked = this.body.dataset.stale === "true" || this.body.getAttribute("aria-busy") === "true";
+    if (asked) this.answered();
+    this.shown = settingOf(state);
+    this.shownLine.set(describe(this.shown));
+    parts.readouts.show(point);
+    const measured = sweep === this.shownSweep ? null : measuredPoints(sweep.points);
+    if (measured) this.rooms.panelNote.textContent = measuredNote(measured);
+    parts.panel.show(state, sweep, point, measured ?? measuredPoints(sweep.points), spoken(point));
+    this.shownSweep = sweep;
+    const bars = columns(point);
+    parts.bars.show(bars, spokenColumns(bars));
+    this.passesLine.set(passes(point));
+    this.block(point);
+    const roofed = roofPoints(point);
+    parts.roofline.show(state.gpu, roofed, spokenRoofs(roofed));
+    parts.gpus.show(point);
+    void parts.compare.show(state, point);
+    void parts.broken.show(state, point);
+    parts.table.show(point);
+  }
+
+  /** What a block holds depends on the setting only. */
+  private block(point: Point): void {
+    const drawn = JSON.stringify([point.lab.holds, point.counts.block.smem_limit_bytes]);
+    if (drawn === this.drawnBlock) return;
+    this.drawnBlock = drawn;
+    const rows = held(point);
+    const said = rows.map(({ name, neededText, limitText }) => `${name}: ${neededText}, ${limitText}.`).join(" ");
+    this.parts.holds.show(rows, `${said} ${verdict(point)}`);
+    this.verdictLine.set(verdict(point));
+  }
+
+  private answered(): void {
+    delete this.body.dataset.stale;
+    this.body.setAttribute("aria-busy", "false");
+    this.waiting.replaceChildren();
+    if (this.noted.querySelector("button")) this.note();
+  }
+
+  /** Once the lever rests: what nobody reads while it moves. */
+  private rested(): void {
+    this.parts.share.show();
+    const state = this.store.get();
+    const sweep = this.answers.known(settingOf(state), lengthsOf(state.seqlen, this.choices.seqlens));
+    const point = sweep && at(sweep, state.seqlen);
+    if (point) this.said.textContent = spoken(point);
   }
 }

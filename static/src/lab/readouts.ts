@@ -1,132 +1,203 @@
-/* The laboratory's answers as tables: what is needed, moved, computed, what fits, and the least time. Only formatting. */
-import type { BlockBudget, ModelTraffic, TrafficAnswer } from "../api/schema.gen";
+/*
+ * The five readouts, needs · moves · computes · fits · time: each a line of figures that unfolds to its formulas with
+ * the current numbers in them. The cells are made once; an answer only changes their texts.
+ */
+import type { FormulaAnswer } from "../api/schema.gen";
 import { make } from "../ui/dom";
 import { decimalBytes, digits, duration, kib, operations, whole } from "../ui/format";
+import { Slot } from "../ui/slots";
+import type { Point } from "./answers";
+import { subscripted } from "./words";
 
-type ModelName = "least" | "standard" | "fa1" | "fa2";
+type Readout = FormulaAnswer["readout"];
+/** Name, exact value, and how it is written. */
+type Row = readonly [string, (point: Point) => number | boolean | undefined, (value: number, point: Point) => string];
 
-const COLUMNS: readonly { model: ModelName; title: string; line: string }[] = [
-  { model: "standard", title: "Standard", line: "HBM" },
-  { model: "fa1", title: "FlashAttention 1", line: "L2 → SMs" },
-  { model: "fa2", title: "FlashAttention 2", line: "L2 → SMs" },
-  { model: "least", title: "Least possible", line: "HBM" },
+const NONE = "–";
+
+const CARDS: readonly { readout: Readout; title: string; what: string; rows: readonly Row[] }[] = [
+  {
+    readout: "needs",
+    title: "Needs",
+    what: "memory while it runs",
+    rows: [
+      ["standard", ({ counts }) => counts.models.standard?.needed_bytes, decimalBytes],
+      ["FlashAttention", ({ counts }) => counts.models.fa2?.needed_bytes, decimalBytes],
+      ["S alone", ({ counts }) => counts.scores_bytes, decimalBytes],
+    ],
+  },
+  {
+    readout: "moves",
+    title: "Moves",
+    what: "bytes between HBM and chip",
+    rows: [
+      ["standard", ({ lab }) => lab.bands.standard?.upper_bytes, decimalBytes],
+      ["FlashAttention", ({ lab }) => lab.bands.fa2?.lower_bytes, (value) => `≥ ${decimalBytes(value)}`],
+      ["into the SMs", ({ lab }) => lab.bands.fa2?.upper_bytes, decimalBytes],
+    ],
+  },
+  {
+    readout: "computes",
+    title: "Computes",
+    what: "multiplies and adds",
+    rows: [
+      ["standard", ({ counts }) => counts.flops.standard, operations],
+      ["FlashAttention", ({ counts }) => counts.flops.fa2, operations],
+    ],
+  },
+  {
+    readout: "fits",
+    title: "Fits",
+    what: "one block on one SM",
+    rows: [
+      [
+        "shared memory",
+        ({ counts }) => counts.block.smem_bytes,
+        (value, { counts }) => limited(value, counts.block.smem_limit_bytes),
+      ],
+      [
+        "registers",
+        ({ counts }) => counts.block.rmem_bytes,
+        (value, { counts }) => limited(value, counts.block.rmem_limit_bytes),
+      ],
+      ["so", ({ counts }) => counts.block.fits, (value) => (value ? "it fits" : "it does not fit")],
+    ],
+  },
+  {
+    readout: "time",
+    title: "Time",
+    what: "least, by the roofline",
+    rows: [
+      ["standard", (point) => time(point, "standard"), duration],
+      ["FlashAttention", (point) => time(point, "fa2_lower"), (value) => `≥ ${duration(value)}`],
+      ["no help from L2", (point) => time(point, "fa2"), duration],
+    ],
+  },
 ];
 
-const TENSORS: Record<string, string> = {
-  q: "Q",
-  k: "K",
-  v: "V",
-  o: "O",
-  s: "S",
-  p: "P",
-  stats: "m, ℓ",
-  lse: "log-sum-exp",
+const NAMES: Record<string, string> = {
+  "needs.scores": "S alone",
+  "needs.least": "least possible",
+  "moves.least": "least possible, HBM",
+  "moves.standard": "standard, HBM",
+  "moves.fa1": "FlashAttention 1, L2 → SMs",
+  "moves.fa2": "FlashAttention 2, L2 → SMs",
+  "moves.standard_lower": "standard, HBM, if the L2 (Z bytes) spares all it can",
+  "moves.fa1_lower": "FlashAttention 1, HBM at least",
+  "moves.fa2_lower": "FlashAttention 2, HBM at least",
+  "moves.passes": "passes over K and V, FlashAttention 2",
+  "computes.least": "least possible",
+  "fits.smem": "shared memory of one block",
+  "fits.rmem": "registers of one block",
+  "time.standard": "standard, every byte over HBM",
+  "time.fa2_lower": "FlashAttention 2, each byte once",
+  "time.fa2": "FlashAttention 2, no help from the L2",
 };
+const MODELS: Record<string, string> = { standard: "standard", fa1: "FlashAttention 1", fa2: "FlashAttention 2" };
 
-/** The readouts for one answer. Every number carries its exact value in `data-value`. */
-export function readouts(answer: TrafficAnswer): Node[] {
-  const { models, block } = answer;
+function time({ counts, lab }: Point, way: "standard" | "fa2_lower" | "fa2"): number | undefined {
+  return lab.gpus[counts.shape.gpu ?? "h100_sxm5"]?.[way]?.time_us;
+}
+
+function limited(value: number, limit: number): string {
+  return `${kib(value)} of ${digits(limit / 1024, 4)}`;
+}
+
+interface Card {
+  readout: Readout;
+  element: HTMLDetailsElement;
+  cells: { slot: Slot; row: Row; element: HTMLElement }[];
+  formulas: HTMLElement;
+  /** What the list of formulas is made for, so that it is filled again only when it changes kind. */
+  made: string;
+  slots: Slot[][];
+}
+
+export class Readouts {
+  private point: Point | null = null;
+  private readonly cards: Card[];
+
+  constructor(host: HTMLElement) {
+    this.cards = CARDS.map(({ readout, title, what, rows }) => {
+      const cells = rows.map((row) => {
+        const slot = new Slot();
+        return { slot, row, element: make("b", {}, slot.node) };
+      });
+      const figures = cells.map(({ row: [name], element }) =>
+        make("span", { class: "figure-row" }, make("span", {}, name), element),
+      );
+      const formulas = make("dl", { class: "formulas" });
+      const summary = make(
+        "summary",
+        {},
+        make("span", { class: "readout-title" }, title, make("small", {}, what)),
+        ...figures,
+        make("span", { class: "readout-more" }, "formula"),
+      );
+      const element = make("details", { class: "readout", "data-readout": readout }, summary, formulas);
+      const card: Card = { readout, element, cells, formulas, made: "", slots: [] };
+      element.addEventListener("toggle", () => this.unfold(card));
+      return card;
+    });
+    host.replaceChildren(...this.cards.map(({ element }) => element));
+  }
+
+  show(point: Point): void {
+    this.point = point;
+    for (const card of this.cards) {
+      for (const { slot, row, element } of card.cells) {
+        const value = row[1](point);
+        const exact = String(value);
+        if (element.dataset.value === exact) continue;
+        element.dataset.value = exact;
+        slot.set(value === undefined ? NONE : row[2](Number(value), point));
+      }
+      if (card.element.open) this.unfold(card);
+    }
+    const fits = this.cards.find(({ readout }) => readout === "fits");
+    const verdict = String(point.counts.block.fits);
+    if (fits && fits.element.dataset.fits !== verdict) fits.element.dataset.fits = verdict;
+  }
+
+  private unfold(card: Card): void {
+    if (!card.element.open || !this.point) return;
+    const formulas = this.point.lab.formulas.filter(({ readout }) => readout === card.readout);
+    const made = formulas.map(({ id, symbolic }) => `${id}=${symbolic}`).join("\n");
+    if (made !== card.made) {
+      card.made = made;
+      card.slots = formulas.map(() => [new Slot(), new Slot()]);
+      card.formulas.replaceChildren(...formulas.flatMap((formula, at) => entry(formula, card.slots[at] as Slot[])));
+    }
+    formulas.forEach((formula, at) => {
+      const [substituted, result] = card.slots[at] as [Slot, Slot];
+      substituted.set(formula.substituted);
+      result.set(written(formula));
+      const dd = substituted.node.parentElement?.parentElement;
+      if (dd && dd.dataset.value !== String(formula.value)) {
+        dd.dataset.value = String(formula.value);
+        dd.dataset.expression = formula.expression;
+      }
+    });
+  }
+}
+
+function entry(formula: FormulaAnswer, [substituted, result]: Slot[]): HTMLElement[] {
+  const name = NAMES[`${formula.readout}.${formula.id}`] ?? MODELS[formula.id] ?? formula.id;
   return [
+    make("dt", {}, name),
     make(
-      "p",
-      { class: "verdict" },
-      `S alone is ${decimalBytes(answer.scores_bytes)}. `,
-      `Standard moves ${digits(answer.standard_over.fa2 ?? 0, 3)} times what FlashAttention 2 sends into the SMs, `,
-      `and ${digits(answer.standard_over.least ?? 0, 3)} times the least HBM must give.`,
+      "dd",
+      { "data-id": formula.id },
+      make("span", { class: "symbolic" }, ...subscripted(formula.symbolic)),
+      make("span", { class: "substituted" }, "= ", (substituted as Slot).node),
+      make("span", { class: "result" }, "= ", (result as Slot).node),
     ),
-    table("Moves", answer, [
-      ["read", (name) => bytes(models[name], "read_bytes")],
-      ["written", (name) => bytes(models[name], "written_bytes")],
-      ["in all", (name) => bytes(models[name], "total_bytes")],
-      ["passes over K and V", (name) => value(answer.kv_passes[name], (n) => digits(n, 4), "kv_passes")],
-    ]),
-    table("Needs, computes, time", answer, [
-      ["memory while it runs", (name) => bytes(models[name], "needed_bytes")],
-      ["kept for backward", (name) => bytes(models[name], "saved_bytes")],
-      ["operations", (name) => value(answer.flops[name], operations, "flops")],
-      ["operations a byte", (name) => value(answer.arithmetic_intensity[name], (n) => digits(n, 4), "intensity")],
-      ["least time", (name) => value(answer.roofline?.[name]?.time_us, duration, "time_us")],
-      ["what binds", (name) => text(answer.roofline?.[name]?.bound)],
-    ]),
-    byTensor(answer),
-    fits(block),
   ];
 }
 
-type Row = readonly [string, (model: ModelName) => Node];
-
-function table(title: string, _answer: TrafficAnswer, rows: readonly Row[]): Node {
-  const head = COLUMNS.map(({ title: name, line }) => make("th", { scope: "col" }, name, make("small", {}, line)));
-  const body = rows.map(([label, cell]) =>
-    make("tr", {}, make("th", { scope: "row" }, label), ...COLUMNS.map(({ model }) => cell(model))),
-  );
-  return make(
-    "div",
-    {},
-    make("h3", {}, title),
-    make(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
-      make("table", {}, make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...body)),
-    ),
-  );
-}
-
-function bytes(model: ModelTraffic | undefined, field: keyof ModelTraffic): Node {
-  return value(model?.[field] as number | undefined, decimalBytes, field);
-}
-
-function value(number: number | undefined, format: (value: number) => string, field: string): Node {
-  if (number === undefined) return make("td", {}, "–");
-  return make("td", { "data-field": field, "data-value": String(number) }, format(number));
-}
-
-function text(words: string | undefined): Node {
-  return make("td", {}, words ?? "–");
-}
-
-function byTensor(answer: TrafficAnswer): Node {
-  const lists = COLUMNS.map(({ model, title, line }) => {
-    const parts = (answer.models[model]?.by_tensor ?? []).map((transfer) => {
-      const name = TENSORS[transfer.tensor] ?? transfer.tensor;
-      return make(
-        "li",
-        {},
-        `${name}: ${decimalBytes(transfer.read_bytes)} read, ${decimalBytes(transfer.written_bytes)} written`,
-      );
-    });
-    return make("div", {}, make("strong", {}, `${title}, ${line}`), make("ul", {}, ...parts));
-  });
-  return make("details", { class: "by-tensor" }, make("summary", {}, "Matrix by matrix"), ...lists);
-}
-
-function fits(block: BlockBudget): Node {
-  const verdict = block.fits
-    ? `One block fits: at least ${whole(block.min_warps)} warps hold its registers.`
-    : block.violations
-        .map(({ resource, over_bytes }) => `Does not fit: ${NAMES[resource]} ${kib(over_bytes)} over the limit.`)
-        .join(" ");
-  return make(
-    "div",
-    { class: "fits", "data-fits": String(block.fits) },
-    make("h3", {}, "Fits"),
-    meter("Shared memory", block.smem_bytes, block.smem_limit_bytes),
-    meter("Registers", block.rmem_bytes, block.rmem_limit_bytes),
-    make("p", { class: "verdict" }, verdict),
-  );
-}
-
-const NAMES: Record<string, string> = { smem: "shared memory is", rmem: "registers are" };
-
-function meter(name: string, used: number, limit: number): Node {
-  const over = used > limit;
-  const bar = make("span");
-  bar.style.width = `${Math.min(100, (100 * used) / limit)}%`;
-  return make(
-    "div",
-    { class: "meter" },
-    make("span", {}, name),
-    make("div", { class: over ? "meter-bar over" : "meter-bar", "aria-hidden": "true" }, bar),
-    make("span", { class: "meter-text" }, `${kib(used)} of ${kib(limit)}${over ? ", too much" : ""}`),
-  );
+function written({ value, unit }: FormulaAnswer): string {
+  if (unit === "µs") return `${digits(value, 6)} µs`;
+  if (unit === "passes") return digits(value, 6);
+  const short = unit === "FLOP" ? operations(value) : decimalBytes(value);
+  return value < 1000 ? `${whole(value)} ${unit}` : `${whole(value)} ${unit} = ${short}`;
 }

@@ -10,13 +10,13 @@ export class Polyline {
   /** Total length in the units of the points. */
   readonly length: number;
   private readonly points: Float32Array;
-  private readonly along: Float32Array;
+  private readonly along: Float64Array;
 
   /** `corners`: at least two points; `radius`: how far before and after an inner corner the rounding starts. */
   constructor(corners: readonly Vec3[], radius: number) {
     const rounded = roundCorners(corners, radius);
     this.points = new Float32Array(rounded.flat());
-    this.along = new Float32Array(rounded.length);
+    this.along = new Float64Array(rounded.length);
     let length = 0;
     for (let i = 1; i < rounded.length; i++) {
       length += distance(rounded[i - 1] as Vec3, rounded[i] as Vec3);

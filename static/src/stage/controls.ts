@@ -14,11 +14,11 @@ export function wireControls(store: Store<ExhibitState>): void {
   // On a wide screen the controls are always open; on a narrow one they would cover the text.
   const wide = matchMedia("(min-width: 900px)");
   const panel = byId<HTMLDetailsElement>("stand-panel");
-  const fit = () => {
+  const follow = () => {
     panel.open = wide.matches;
   };
-  wide.addEventListener("change", fit);
-  fit();
+  wide.addEventListener("change", follow);
+  follow();
 }
 
 export function showLevers(explode: number): void {

@@ -2,10 +2,12 @@
  * What can carry a callout, in which order of importance, and where its leader line ends. An anchor is a place in the
  * part's bounds; places at the front or right turn to the other side when the reader walks round.
  */
-import { type Box, boxMoved, type Vec3 } from "../math/view";
+import { type Box, boxMoved, project, type Vec3, type View } from "../math/view";
+import type { CalloutInput } from "./callouts";
 import { explodeOffset } from "./explode";
 import type { PackageModel } from "./package";
-import type { StandState } from "./types";
+import { FOV } from "./poses";
+import type { PoseName, StandState } from "./types";
 
 export interface CalloutAnchor {
   id: string;
@@ -19,14 +21,18 @@ interface Authored {
   /** Shares of the part's bounds: across, up, towards the reader. */
   place: Vec3;
   rank: number;
+  /** Only named in these poses. */
+  poses?: readonly PoseName[];
 }
 
 const PARTS: readonly Authored[] = [
-  { part: "gpu_die", place: [0.62, 1, 0.3], rank: 0 },
-  { part: "hbm_stack_2", place: [0.3, 1, 0.5], rank: 1 },
-  { part: "interposer", place: [0.93, 0.5, 1], rank: 4 },
+  { part: "gpu_die", place: [0.62, 1, 0.3], rank: 1 },
+  { part: "hbm_stack_2", place: [0.62, 1, 0.68], rank: 0 },
+  { part: "hbm_stack_4", place: [0.5, 1, 0.5], rank: 0, poses: ["stack"] },
+  { part: "hbm_stack_5", place: [0.6, 1, 0.6], rank: 2, poses: ["stack", "exploded", "section"] },
+  { part: "interposer", place: [0.8, 0.5, 1], rank: 4 },
   { part: "moulding", place: [0.42, 1, 0.975], rank: 5 },
-  { part: "substrate", place: [0.96, 1, 0.8], rank: 2 },
+  { part: "substrate", place: [0.8, 1, 0.975], rank: 2 },
   { part: "bga_balls", place: [0.3, 0.5, 1], rank: 6 },
   { part: "capacitors", place: [0.1, 0.9, 0.9], rank: 7 },
   { part: "base", place: [0.9, 1, 0.93], rank: 3 },
@@ -65,7 +71,8 @@ export function calloutAnchors(
   busySm: number | null,
 ): CalloutAnchor[] {
   const anchors: CalloutAnchor[] = [];
-  for (const { part: id, place, rank } of PARTS) {
+  for (const { part: id, place, rank, poses } of PARTS) {
+    if (poses ? !poses.includes(state.pose) : id === "hbm_stack_2" && state.pose === "stack") continue;
     // While data flows, only what it passes through is named.
     if (state.flow && rank > 4) continue;
     if (state.flow && id === "base") continue;
@@ -91,4 +98,16 @@ export function calloutAnchors(
       anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0] + sm[2] / 2, model.dieTop, sm[1] + sm[3] / 2] });
   }
   return anchors;
+}
+
+/** Anchors in front of the camera, in px from the host's top left. */
+export function onScreen(anchors: readonly CalloutAnchor[], view: View, width: number, height: number): CalloutInput[] {
+  const lens = { fov: FOV, aspect: width / height };
+  const inputs: CalloutInput[] = [];
+  for (const { id, title, rank, at } of anchors) {
+    const place = project(at, view, lens);
+    if (place.depth > 0)
+      inputs.push({ id, title, rank, x: ((place.x + 1) / 2) * width, y: ((1 - place.y) / 2) * height });
+  }
+  return inputs;
 }

@@ -34,6 +34,8 @@ const SHADOW_FRAGMENT = /* glsl */ `
 uniform vec2 halfSize;
 uniform vec3 colour;
 uniform float strength;
+// Where the lamp throws it, as a direction on the ground.
+uniform vec2 away;
 varying vec2 vGround;
 vec2 erf(vec2 x) {
   vec2 s = sign(x), a = abs(x);
@@ -49,9 +51,9 @@ float plate(vec2 p, vec2 size, float sigma) {
   return w.x * w.y;
 }
 void main() {
-  float close = plate(vGround, halfSize - 2.0, 2.2);
-  float wide = plate(vGround - vec2(7.0, 4.0), halfSize * 0.98, 13.0);
-  float shade = clamp(0.62 * close + 0.5 * wide, 0.0, 1.0);
+  float close = plate(vGround - away * 0.8, halfSize - 1.0, 2.6);
+  float wide = plate(vGround - away * 8.5, halfSize, 12.0);
+  float shade = clamp(0.6 * close + 0.62 * wide, 0.0, 1.0);
   gl_FragColor = vec4(colour, strength * shade);
   #include <colorspace_fragment>
 }`;
@@ -89,6 +91,7 @@ export class Backdrop {
       halfSize: { value: new Vector2(halfX, halfZ) },
       colour: { value: new Color() },
       strength: { value: 0.6 },
+      away: { value: new Vector2(1, 0) },
     };
     this.shadow = new Mesh(
       new PlaneGeometry(2 * halfX + 110, 2 * halfZ + 110),
@@ -110,6 +113,11 @@ export class Backdrop {
     this.shadow.position.set((base.max[0] + base.min[0]) / 2, base.min[1], (base.max[2] + base.min[2]) / 2);
     this.shadow.renderOrder = -5;
     for (const mesh of [this.screen, this.shadow]) markBodiless(mesh);
+  }
+
+  /** `azimuth`: where the lamp stands. */
+  setLamp(azimuth: number): void {
+    (this.shadowUniforms.away as IUniform<Vector2>).value.set(-Math.sin(azimuth), -Math.cos(azimuth));
   }
 
   setRoom(room: Room): void {

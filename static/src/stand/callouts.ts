@@ -50,7 +50,9 @@ export class Callouts {
 
   /** Shows these and no others; `bright` holds ids to be set off. */
   show(inputs: readonly CalloutInput[], width: number, height: number, bright: ReadonlySet<string>): void {
-    const anchors: Anchor[] = inputs.map((input) => {
+    const narrow = width < NARROW;
+    const chosen = narrow ? [...inputs].sort((a, b) => a.rank - b.rank).slice(0, 4) : inputs;
+    const anchors: Anchor[] = chosen.map((input) => {
       const drawn = this.drawn.get(input.id) ?? this.make(input.id);
       if (drawn.label.textContent !== input.title) {
         drawn.label.textContent = input.title;
@@ -58,11 +60,7 @@ export class Callouts {
       }
       return { id: input.id, x: input.x, y: input.y, width: drawn.width, height: drawn.height, rank: input.rank };
     });
-    const placed = layoutCallouts(
-      anchors,
-      { width, height, edge: 12, gap: 8, perColumn: width < NARROW ? 2 : 5 },
-      this.sides,
-    );
+    const placed = layoutCallouts(anchors, { width, height, edge: 12, gap: 8, perColumn: narrow ? 2 : 5 }, this.sides);
     const shown = new Set(placed.map(({ id }) => id));
     for (const [id, drawn] of this.drawn) if (!shown.has(id)) toggle(drawn, false);
     for (const place of placed) this.put(place, bright.has(place.id));
@@ -94,6 +92,8 @@ export class Callouts {
       position: "absolute",
       left: "0",
       top: "0",
+      boxSizing: "border-box",
+      textAlign: "center",
       whiteSpace: "nowrap",
       padding: "2px 8px",
       borderRadius: "4px",
@@ -133,10 +133,12 @@ export class Callouts {
     drawn.label.style.display = "";
     // Bold is the widest a label gets; measured so, it never outgrows its place.
     const weight = drawn.label.style.fontWeight;
+    drawn.label.style.width = "";
     drawn.label.style.fontWeight = "700";
     drawn.width = Math.ceil(drawn.label.offsetWidth);
     drawn.height = Math.ceil(drawn.label.offsetHeight);
     drawn.label.style.fontWeight = weight;
+    drawn.label.style.width = `${drawn.width}px`;
   }
 }
 

@@ -10,7 +10,8 @@ const SHORTEST_MS = 500;
 const LONGEST_MS = 900;
 
 const LOWEST = 4 * DEGREE;
-const HIGHEST = 86 * DEGREE;
+/** Higher up, flat tops would mirror the lights overhead. */
+const HIGHEST = 74 * DEGREE;
 /** How near and how far the reader may go, as a share of the pose's own distance. */
 const NEAREST = 0.45;
 const FARTHEST = 1.9;
@@ -69,7 +70,7 @@ export class CameraRig {
     const to = this.home();
     if (this.flight) {
       const k = clamp((nowMs - this.flight.startMs) / this.flight.lengthMs, 0, 1);
-      this.view = blendViews(this.flight.from, to, easeInOut(k));
+      this.view = k < 1 ? blendViews(this.flight.from, to, easeInOut(k)) : to;
       if (k >= 1) this.flight = null;
     } else this.view = to;
     return this.view;

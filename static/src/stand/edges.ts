@@ -22,7 +22,7 @@ interface Rimmed {
 }
 
 export class Edges {
-  private readonly lines = new LineMaterial(0.00006);
+  private readonly lines = new LineMaterial(0.12);
   private readonly sets: LineSet[] = [];
   private readonly rimmed: Rimmed[] = [];
   private readonly accent = new Color();

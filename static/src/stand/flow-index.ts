@@ -13,7 +13,7 @@ export interface Stay {
   m: number;
   n: number;
   place: "l2" | "sm";
-  /** The Q block row whose SM is meant; −1 in the L2. */
+  /** Which SM is meant, by the row or column of blocks it owns; −1 in the L2. */
   row: number;
   from: number;
   to: number;
@@ -29,8 +29,8 @@ export interface FlowIndex {
   moveStart: Int32Array;
   starts: Float64Array;
   ends: Float64Array;
-  /** The row (and so the SM) each move belongs to; −1 where a move has none. */
-  rows: Int32Array;
+  /** The SM each step works on, by the row or column of blocks it owns. */
+  owners: Int32Array;
   computes: readonly Compute[];
   computeStart: Int32Array;
   shapes: readonly StepShape[];
@@ -92,7 +92,7 @@ function build(schedule: Schedule): FlowIndex {
   }
   const starts = new Float64Array(moves.length);
   const ends = new Float64Array(moves.length);
-  const rows = new Int32Array(moves.length);
+  const owners = ownersOf(moves, moveStart, computes, computeStart, steps);
   const sums = new Float64Array((steps + 1) * 4);
   const blocks = schedule.blocks_m * schedule.blocks_n;
   const storedS = new Float64Array(blocks).fill(Number.POSITIVE_INFINITY);
@@ -103,26 +103,27 @@ function build(schedule: Schedule): FlowIndex {
     const span = moveWindow(move, shapes[move.step] as StepShape, order, count);
     starts[i] = move.step + span.start;
     ends[i] = move.step + span.end;
-    rows[i] = move.m_block ?? computes[computeStart[move.step] as number]?.m_block ?? -1;
     const at = (move.step + 1) * 4 + lineOf(move);
     sums[at] = (sums[at] as number) + move.bytes;
     if (move.target === "hbm" && move.m_block !== null && move.n_block !== null) {
       const cell = move.m_block * schedule.blocks_n + move.n_block;
-      if (move.tensor === "s") storedS[cell] = Math.min(storedS[cell] as number, ends[i] as number);
-      if (move.tensor === "p") storedP[cell] = Math.min(storedP[cell] as number, ends[i] as number);
+      if (move.tensor === "s" || move.tensor === "dp")
+        storedS[cell] = Math.min(storedS[cell] as number, ends[i] as number);
+      if (move.tensor === "p" || move.tensor === "ds")
+        storedP[cell] = Math.min(storedP[cell] as number, ends[i] as number);
     }
   });
   for (let i = 4; i < sums.length; i++) sums[i] = (sums[i] as number) + (sums[i - 4] as number);
   const exists = new Uint8Array(blocks);
   for (const block of computes) exists[block.m_block * schedule.blocks_n + block.n_block] = 1;
-  const stays = staysOf({ moves, moveStart, starts, ends, rows, computes, computeStart, shapes });
+  const stays = staysOf({ moves, moveStart, starts, ends, owners, computes, computeStart, shapes });
   const { stayStart, stayItems } = bucket(stays, steps);
   return {
     moves,
     moveStart,
     starts,
     ends,
-    rows,
+    owners,
     computes,
     computeStart,
     shapes,
@@ -134,6 +135,40 @@ function build(schedule: Schedule): FlowIndex {
     storedP,
     exists,
   };
+}
+
+/**
+ * Which SM a step runs on. Where neighbouring steps share a row of blocks, that row has an SM of its own (version 2 and
+ * the standard way); where they share a column, the column has (the order of version 1 and of most backward passes).
+ */
+function ownersOf(
+  moves: readonly Move[],
+  moveStart: Int32Array,
+  computes: readonly Compute[],
+  computeStart: Int32Array,
+  steps: number,
+): Int32Array {
+  const owners = new Int32Array(steps);
+  const blockAt = (step: number) => (step >= 0 && step < steps ? computes[computeStart[step] as number] : undefined);
+  for (let step = 0; step < steps; step++) {
+    const block = blockAt(step);
+    if (!block || block.step !== step) {
+      owners[step] = moves[moveStart[step] as number]?.m_block ?? 0;
+      continue;
+    }
+    owners[step] = block.m_block;
+    for (const neighbour of [blockAt(step + 1), blockAt(step - 1)]) {
+      if (!neighbour || neighbour.m_block === block.m_block) {
+        if (neighbour) break;
+        continue;
+      }
+      if (neighbour.n_block === block.n_block) {
+        owners[step] = block.n_block;
+        break;
+      }
+    }
+  }
+  return owners;
 }
 
 interface Leaving {

@@ -6,8 +6,9 @@
 import { Polyline } from "../math/polyline";
 import { clamp } from "../math/scalar";
 import type { Box, Vec3 } from "../math/view";
-import type { FlowTile } from "./flow";
-import type { Tensor } from "./types";
+import { type FlowTile, waitingKinds } from "./flow";
+import { ownIndex, sideOf } from "./flow-kinds";
+import type { Schedule, Tensor } from "./types";
 
 export type Rect = readonly [number, number, number, number];
 
@@ -31,12 +32,45 @@ const PORT = 0.2;
 const BENCH: Record<Tensor, readonly [number, number]> = {
   s: [0.5, 0],
   p: [0.5, 0],
+  ds: [0.5, 0],
+  dp: [-0.5, 0],
   q: [-0.5, 0],
   k: [0.5, -1],
   v: [0.5, 1],
   o: [-0.5, 1],
-  lse: [-0.5, 1.75],
+  o_acc: [-0.5, 1],
+  do: [-0.5, -1],
+  dq: [-0.5, 2],
+  dq_acc: [-0.5, 2],
+  dk: [0.5, -2],
+  dv: [0.5, 2],
+  stats: [-0.5, -0.6],
+  lse: [-0.5, -0.6],
+  delta: [-0.5, 0.6],
 };
+
+/** Track out of a stack, 0…5, by matrix. */
+const TRACK: Record<Tensor, number> = {
+  q: 0,
+  k: 1,
+  v: 2,
+  s: 3,
+  p: 4,
+  o: 5,
+  o_acc: 5,
+  stats: 0,
+  lse: 0,
+  delta: 0,
+  do: 5,
+  dq: 0,
+  dq_acc: 0,
+  dk: 1,
+  dv: 2,
+  dp: 3,
+  ds: 4,
+};
+
+const KINDS = Object.keys(BENCH) as Tensor[];
 
 export class FlowLayout {
   /** Side of a tile in mm. */
@@ -46,6 +80,11 @@ export class FlowLayout {
   private readonly lanes = new Map<number, Polyline>();
   private readonly columns: number;
   private readonly spread: number;
+  private readonly waiting: readonly Tensor[];
+  private readonly blocksM: number;
+  private readonly blocksN: number;
+  /** Size of a tile waiting in the L2, as a share of a tile's. */
+  private readonly waitingScale: number;
   private readonly bandX: number;
   private readonly bandZ: number;
   private readonly pitchX: number;
@@ -53,20 +92,24 @@ export class FlowLayout {
 
   constructor(
     private readonly site: FlowSite,
-    private readonly blocksM: number,
-    private readonly blocksN: number,
+    schedule: Schedule,
   ) {
-    const most = Math.max(blocksM, blocksN);
+    this.blocksM = schedule.blocks_m;
+    this.blocksN = schedule.blocks_n;
+    this.waiting = waitingKinds(schedule);
+    const most = Math.max(this.blocksM, this.blocksN);
     this.tile = most <= 8 ? 1.95 : most <= 16 ? 1.5 : 1.06;
-    this.placeBenches();
+    this.placeBenches(most);
     const left = Math.min(...site.l2.map(([x, , w]) => x - w / 2));
     const right = Math.max(...site.l2.map(([x, , w]) => x + w / 2));
     const depth = Math.max(...site.l2.map(([, , , d]) => d));
-    // K and V lie in the band in two, or four, rows.
-    this.spread = most > 16 ? 2 : 1;
+    // Each matrix that waits in the L2 has a row of its own in the band, or two.
+    const rows = Math.max(2, this.waiting.length);
+    this.spread = most > 16 && rows <= 3 ? 2 : 1;
     this.columns = Math.ceil(most / this.spread);
     this.pitchX = (right - left) / this.columns;
-    this.pitchZ = depth / (2 * this.spread);
+    this.pitchZ = depth / (rows * this.spread);
+    this.waitingScale = Math.min(1, Math.min(this.pitchX, this.pitchZ) / 1.06 / this.tile);
     this.bandX = left + this.pitchX / 2;
     this.bandZ = (site.l2[0] as Rect)[1] - depth / 2 + this.pitchZ / 2;
   }
@@ -79,10 +122,8 @@ export class FlowLayout {
   /** Which of the serving stacks holds a tile. */
   stackOf(tensor: Tensor, m: number, n: number): number {
     const count = this.site.stacks.length;
-    if (tensor === "s" || tensor === "p") return (m * this.blocksN + n) % count;
-    if (tensor === "k") return n % count;
-    if (tensor === "v") return (n + 2) % count;
-    return (m + 1) % count;
+    if (sideOf(tensor) === "mn") return (m * this.blocksN + n) % count;
+    return (ownIndex(tensor, m, n) + TRACK[tensor] + 4) % count;
   }
 
   /** Centre and side of the cell on a stack's top where a score block lies once written: [x, z, side]. */
@@ -130,17 +171,22 @@ export class FlowLayout {
     });
   }
 
-  /** Writes where a tile is, in mm on the closed package. Returns how far it is from HBM: 0 on a stack … 1 on the die. */
+  /**
+   * Writes where a tile is, in mm on the closed package, and its size as a share of a tile's: four numbers. Returns how
+   * far it is from HBM: 0 on a stack … 1 on the die.
+   */
   place(tile: FlowTile, out: Float32Array): number {
     const { leg } = tile;
+    out[3] = 1;
     if (leg === "in_l2") {
+      if (this.waiting.includes(tile.tensor)) out[3] = this.waitingScale;
       this.slot(tile.tensor, tile.m, tile.n, out);
       return 1;
     }
     if (leg === "on_sm") {
       this.bench(tile.tensor, tile.row, out);
       // A row of scores that waits for its softmax lies in a pile.
-      if (tile.tensor === "s" || tile.tensor === "p") out[1] = (out[1] as number) + Math.max(0, tile.n) * 0.05;
+      if (sideOf(tile.tensor) === "mn") out[1] = (out[1] as number) + Math.max(0, tile.n) * 0.05;
       return 1;
     }
     if (leg === "hbm_to_l2" || leg === "l2_to_hbm") {
@@ -153,20 +199,16 @@ export class FlowLayout {
     return 1;
   }
 
-  private slotIndex(tensor: Tensor, m: number, n: number): number {
-    const index = tensor === "k" || tensor === "v" ? n : tensor === "q" || tensor === "o" || tensor === "lse" ? m : n;
-    return Math.max(0, index);
-  }
-
-  /** Parking place in the L2: K in the far rows, V in the near ones, what only passes in the middle. */
+  /** Parking place in the L2: a row for each matrix that waits there, and above the middle what only passes. */
   private slot(tensor: Tensor, m: number, n: number, out: Float32Array): void {
-    const index = this.slotIndex(tensor, m, n);
+    const index = ownIndex(tensor, m, n);
     const column = index % this.columns;
     const sub = Math.floor(index / this.columns) % this.spread;
-    const row = tensor === "k" ? sub : tensor === "v" ? this.spread + sub : this.spread - 0.5;
+    const kind = this.waiting.indexOf(tensor);
+    const rows = Math.max(2, this.waiting.length) * this.spread;
     out[0] = this.bandX + column * this.pitchX;
-    out[1] = this.site.dieTop + REST + (tensor === "k" || tensor === "v" ? 0 : CRUISE * 0.6);
-    out[2] = this.bandZ + row * this.pitchZ;
+    out[1] = this.site.dieTop + REST + (kind < 0 ? CRUISE * 0.6 : 0);
+    out[2] = this.bandZ + (kind < 0 ? (rows - 1) / 2 : kind * this.spread + sub) * this.pitchZ;
   }
 
   private bench(tensor: Tensor, row: number, out: Float32Array): void {
@@ -180,8 +222,8 @@ export class FlowLayout {
   private hbmLane(tile: FlowTile): Polyline {
     const { tensor, m, n } = tile;
     const blocks = Math.max(this.blocksM, this.blocksN);
-    const kind = "qkvspo".indexOf(tensor);
-    const key = ((kind + 1) * (blocks + 1) + m + 1) * (blocks + 1) + n + 1;
+    const kind = TRACK[tensor];
+    const key = (KINDS.indexOf(tensor) * (blocks + 1) + m + 1) * (blocks + 1) + n + 1;
     const known = this.lanes.get(key);
     if (known) return known;
     const box = this.site.stacks[this.stackOf(tensor, m, n)] as Box;
@@ -189,13 +231,13 @@ export class FlowLayout {
     const top = this.site.dieTop;
     const inner = side < 0 ? box.max[0] : box.min[0];
     const z = trackZ(box, kind);
-    const end = new Float32Array(3);
+    const end = new Float32Array(4);
     this.slot(tensor, m, n, end);
     const dieEdge = (side < 0 ? this.site.die.min[0] : this.site.die.max[0]) - side * 1.3;
     const port: Vec3 = [inner + side * (box.max[0] - box.min[0]) * PORT * 0.5, top + CRUISE, z];
     const start: Vec3[] = [[port[0], top - 0.9, z], port];
-    if (tensor === "s" || tensor === "p") {
-      const [x, cz] = this.storedCell(tensor, m, n);
+    if (sideOf(tensor) === "mn") {
+      const [x, cz] = this.storedCell(tensor === "p" || tensor === "ds" ? "p" : "s", m, n);
       start.splice(0, 2, [x, top + REST, cz], [x, top + CRUISE, cz], [port[0], top + CRUISE, z]);
     }
     const slot: Vec3 = [end[0] as number, end[1] as number, end[2] as number];
@@ -210,12 +252,12 @@ export class FlowLayout {
   private smLane(tile: FlowTile): Polyline {
     const { tensor, m, n, row } = tile;
     const blocks = Math.max(this.blocksM, this.blocksN);
-    const index = this.slotIndex(tensor, m, n);
-    const key = -(("qkvspo".indexOf(tensor) + 1) * (blocks + 1) + index + 1) * (blocks + 1) - row - 1;
+    const index = ownIndex(tensor, m, n);
+    const key = -((KINDS.indexOf(tensor) * (blocks + 1) + index + 1) * (blocks + 1) + row + 1) - 1;
     const known = this.lanes.get(key);
     if (known) return known;
-    const from = new Float32Array(3);
-    const to = new Float32Array(3);
+    const from = new Float32Array(4);
+    const to = new Float32Array(4);
     this.slot(tensor, m, n, from);
     this.bench(tensor, row, to);
     const high = this.site.dieTop + CRUISE;
@@ -226,13 +268,13 @@ export class FlowLayout {
     return made;
   }
 
-  /** Rows are dealt to GPCs in reading order; several rows of one GPC share its plate. */
-  private placeBenches(): void {
+  /** Rows, or columns, are dealt to GPCs in reading order; several rows of one GPC share its plate. */
+  private placeBenches(most: number): void {
     const order = [...this.site.gpc].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
-    const perGpc = Math.ceil(this.blocksM / order.length);
+    const perGpc = Math.ceil(most / order.length);
     const across = perGpc > 2 ? 2 : 1;
     const along = Math.ceil(perGpc / across);
-    for (let row = 0; row < this.blocksM; row++) {
+    for (let row = 0; row < most; row++) {
       const gpc = order[Math.floor(row / perGpc)] as Rect;
       const place = row % perGpc;
       const x = gpc[0] + ((place % across) - (across - 1) / 2) * (gpc[2] / across);

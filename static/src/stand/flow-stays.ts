@@ -4,168 +4,176 @@
  * the order of the moves; the schedule does not have to say it.
  */
 import type { FlowIndex, Stay } from "./flow-index";
+import { collects, sideOf, tileKey } from "./flow-kinds";
 import { computeWindow, type StepShape } from "./flow-timing";
-import type { Move, Tensor } from "./types";
+import type { Move } from "./types";
 
 type Sorted = Pick<
   FlowIndex,
-  "moves" | "moveStart" | "starts" | "ends" | "rows" | "computes" | "computeStart" | "shapes"
+  "moves" | "moveStart" | "starts" | "ends" | "owners" | "computes" | "computeStart" | "shapes"
 >;
 
 /** Stays shorter than this share of a step are not worth a tile of their own. */
 const SHORTEST = 0.005;
 
-function keyOf(tensor: Tensor, m: number, n: number): string {
-  if (tensor === "q" || tensor === "o" || tensor === "lse") return `${tensor}${m}`;
-  if (tensor === "k" || tensor === "v") return `${tensor}${n}`;
-  return `${tensor}${m},${n}`;
-}
-
 export function staysOf(flow: Sorted): Stay[] {
   const stays: Stay[] = [];
   restInL2(flow, stays);
-  restOnSm(flow, stays);
-  madeOnSm(flow, stays);
+  for (let step = 0; step < flow.shapes.length; step++) {
+    const moves = flow.moves.slice(flow.moveStart[step], flow.moveStart[step + 1]);
+    restOnSm(flow, step, moves, stays);
+    madeOnSm(flow, step, moves, stays);
+    flash(flow, step, moves, stays);
+  }
   return stays.filter((stay) => stay.to - stay.from > SHORTEST);
+}
+
+function stayOf(move: Move, place: Stay["place"], row: number, from: number, to: number): Stay {
+  return {
+    tensor: move.tensor,
+    m: move.m_block ?? -1,
+    n: move.n_block ?? -1,
+    place,
+    row,
+    from,
+    to,
+    grows: false,
+    fades: false,
+  };
 }
 
 /** From arrival until the last time the same copy is handed on. */
 function restInL2(flow: Sorted, stays: Stay[]): void {
   const open = new Map<string, Stay>();
   const order = flow.moves
-    .map((move, i) => ({ move, i, at: move.target === "l2" ? (flow.ends[i] as number) : (flow.starts[i] as number) }))
-    .filter(({ move }) => move.target === "l2" || move.source === "l2")
+    .map((move, i) => ({ move, at: move.target === "l2" ? (flow.ends[i] as number) : (flow.starts[i] as number) }))
     .sort((a, b) => a.at - b.at || (a.move.target === "l2" ? -1 : 1));
   for (const { move, at } of order) {
-    const m = move.m_block ?? -1;
-    const n = move.n_block ?? -1;
-    const key = keyOf(move.tensor, m, n);
+    const key = tileKey(move.tensor, move.m_block, move.n_block);
+    const known = open.get(key);
     if (move.target === "l2") {
-      const stay: Stay = {
-        tensor: move.tensor,
-        m,
-        n,
-        place: "l2",
-        row: -1,
-        from: at,
-        to: at,
-        grows: false,
-        fades: false,
-      };
+      // A newer copy takes the place of the one that waited.
+      const stay = stayOf(move, "l2", -1, at, at);
       open.set(key, stay);
       stays.push(stay);
-    } else {
-      const stay = open.get(key);
-      if (stay) stay.to = at;
-    }
+    } else if (known) known.to = at;
   }
 }
 
-/** From arrival until the work it was fetched for is done; a Q block serves its whole row. */
-function restOnSm(flow: Sorted, stays: Stay[]): void {
-  const lastCompute = new Map<number, number[]>();
-  for (const block of flow.computes) {
-    const list = lastCompute.get(block.m_block) ?? [];
-    list.push(block.step);
-    lastCompute.set(block.m_block, list);
+/** The steps from `step` on, without a break, that work on the same SM. */
+function* runFrom(flow: Sorted, step: number): Generator<number> {
+  const owner = flow.owners[step];
+  for (let at = step; at < flow.shapes.length && flow.owners[at] === owner; at++) yield at;
+}
+
+/** Whether a step works on the row, column or block a tile belongs to. */
+function uses(flow: Sorted, step: number, move: Move): boolean {
+  for (let i = flow.computeStart[step] as number; i < (flow.computeStart[step + 1] as number); i++) {
+    const block = flow.computes[i];
+    const side = sideOf(move.tensor);
+    if (side !== "n" && block?.m_block !== move.m_block) continue;
+    if (side !== "m" && block?.n_block !== move.n_block) continue;
+    return true;
   }
-  const qArrivals = new Map<number, number[]>();
-  for (const move of flow.moves)
-    if (move.tensor === "q" && move.target === "sm")
-      qArrivals.set(move.m_block ?? -1, [...(qArrivals.get(move.m_block ?? -1) ?? []), move.step]);
-  // A row of scores waits until all of it is there and its softmax has left.
-  const pLeaves = new Map<string, number>();
-  for (const move of flow.moves)
-    if (move.tensor === "p" && move.source === "sm")
-      pLeaves.set(keyOf("p", move.m_block ?? -1, move.n_block ?? -1), move.step);
-  flow.moves.forEach((move, i) => {
+  return false;
+}
+
+function movesIn(flow: Sorted, step: number): readonly Move[] {
+  return flow.moves.slice(flow.moveStart[step], flow.moveStart[step + 1]);
+}
+
+/** From arrival until the work it was fetched for is done: a step, or as long as its SM goes on using it. */
+function restOnSm(flow: Sorted, step: number, moves: readonly Move[], stays: Stay[]): void {
+  moves.forEach((move, j) => {
     if (move.target !== "sm") return;
-    let until = move.step;
-    const row = flow.rows[i] as number;
-    if (move.tensor === "s") until = pLeaves.get(keyOf("p", move.m_block ?? -1, move.n_block ?? -1)) ?? move.step;
-    if (move.tensor === "q") {
-      const next = (qArrivals.get(row) ?? []).find((step) => step > move.step) ?? Number.POSITIVE_INFINITY;
-      for (const step of lastCompute.get(row) ?? []) if (step >= move.step && step < next) until = step;
-      until = Math.min(until, lastUse(flow, row, move.step, until));
+    const i = (flow.moveStart[step] as number) + j;
+    const leaves = moves.findIndex(
+      (other) =>
+        other.source === "sm" &&
+        tileKey(other.tensor, other.m_block, other.n_block) === tileKey(move.tensor, move.m_block, move.n_block),
+    );
+    const stay = stayOf(move, "sm", flow.owners[step] as number, flow.ends[i] as number, 0);
+    if (leaves >= 0) {
+      // Updated in place and sent back.
+      stay.to = flow.starts[(flow.moveStart[step] as number) + leaves] as number;
+    } else {
+      const last = sideOf(move.tensor) === "mn" ? waitsFor(flow, step, move) : lastUse(flow, step, move);
+      stay.to = last + computeWindow(flow.shapes[last] as StepShape).end;
+      stay.fades = true;
     }
-    stays.push({
-      tensor: move.tensor,
-      m: move.m_block ?? -1,
-      n: move.n_block ?? -1,
-      place: "sm",
-      row,
-      from: flow.ends[i] as number,
-      to: until + computeWindow(flow.shapes[until] as StepShape).end,
-      grows: false,
-      fades: true,
-    });
+    stays.push(stay);
   });
 }
 
-/** The last step up to `until` in which the row works on Q: later passes of the standard way do not hold it. */
-function lastUse(flow: Sorted, row: number, from: number, until: number): number {
-  let last = from;
-  for (let step = from; step <= until; step++) {
-    let works = false;
-    let rereads = false;
-    for (let i = flow.computeStart[step] as number; i < (flow.computeStart[step + 1] as number); i++)
-      if (flow.computes[i]?.m_block === row) works = true;
-    for (let i = flow.moveStart[step] as number; i < (flow.moveStart[step + 1] as number); i++) {
-      const move = flow.moves[i] as Move;
-      if (move.target === "sm" && (move.tensor === "s" || move.tensor === "p")) rereads = true;
-    }
-    if (rereads) break;
-    if (works) last = step;
+function lastUse(flow: Sorted, step: number, move: Move): number {
+  let last = step;
+  for (const at of runFrom(flow, step)) {
+    if (at > step && (!uses(flow, at, move) || rereads(flow, at, move))) break;
+    last = at;
   }
   return last;
 }
 
-/** Score blocks and the running output: they begin on the SM. */
-function madeOnSm(flow: Sorted, stays: Stay[]): void {
-  const outputSince = new Map<number, number>();
-  for (let step = 0; step < flow.shapes.length; step++) {
-    const shape = flow.shapes[step] as StepShape;
-    const work = computeWindow(shape);
-    const first = flow.moveStart[step] as number;
-    const end = flow.moveStart[step + 1] as number;
-    const leaves = new Set<string>();
-    const held = new Set<number>();
-    for (let i = first; i < end; i++) {
-      const move = flow.moves[i] as Move;
-      const row = flow.rows[i] as number;
-      if (move.tensor === "s" || move.tensor === "p") held.add(row);
-      if ((move.tensor === "v" || move.tensor === "p") && move.target === "sm" && !outputSince.has(row))
-        outputSince.set(row, step + work.start + 0.08);
-      if (move.source !== "sm" || leaves.has(keyOf(move.tensor, row, move.n_block ?? -1))) continue;
-      leaves.add(keyOf(move.tensor, row, move.n_block ?? -1));
-      const from = move.tensor === "o" ? (outputSince.get(row) ?? step + work.start) : step + work.start;
-      if (move.tensor === "o") outputSince.delete(row);
-      stays.push({
-        tensor: move.tensor,
-        m: move.m_block ?? -1,
-        n: move.n_block ?? -1,
-        place: "sm",
-        row,
-        from,
-        to: flow.starts[i] as number,
-        grows: true,
-        fades: false,
-      });
-    }
-    for (let i = flow.computeStart[step] as number; i < (flow.computeStart[step + 1] as number); i++) {
-      const block = flow.computes[i] as (typeof flow.computes)[number];
-      if (held.has(block.m_block)) continue;
-      stays.push({
-        tensor: "s",
-        m: block.m_block,
-        n: block.n_block,
-        place: "sm",
-        row: block.m_block,
-        from: step + work.start,
-        to: step + work.end,
-        grows: true,
-        fades: true,
-      });
-    }
+function rereads(flow: Sorted, step: number, move: Move): boolean {
+  const own = tileKey(move.tensor, move.m_block, move.n_block);
+  return movesIn(flow, step).some(
+    (other) => other.target === "sm" && tileKey(other.tensor, other.m_block, other.n_block) === own,
+  );
+}
+
+/** A row of scores waits until all of it is there and what is made of this block leaves. */
+function waitsFor(flow: Sorted, step: number, move: Move): number {
+  for (const at of runFrom(flow, step)) {
+    if (at > step && rereads(flow, at, move)) break;
+    for (const other of movesIn(flow, at))
+      if (
+        other.source === "sm" &&
+        sideOf(other.tensor) === "mn" &&
+        other.m_block === move.m_block &&
+        other.n_block === move.n_block
+      )
+        return at;
+  }
+  return step;
+}
+
+/** What begins on the SM: score blocks in the step they leave, sums from the start of their row or column. */
+function madeOnSm(flow: Sorted, step: number, moves: readonly Move[], stays: Stay[]): void {
+  moves.forEach((move, j) => {
+    if (move.source !== "sm" || rereads(flow, step, move)) return;
+    let first = step;
+    if (collects(move.tensor))
+      for (let at = step - 1; at >= 0 && flow.owners[at] === flow.owners[step] && uses(flow, at, move); at--) {
+        const left = movesIn(flow, at).some(
+          (other) =>
+            other.source === "sm" &&
+            tileKey(other.tensor, other.m_block, other.n_block) === tileKey(move.tensor, move.m_block, move.n_block),
+        );
+        if (left) break;
+        first = at;
+      }
+    const from = first + computeWindow(flow.shapes[first] as StepShape).start;
+    const to = flow.starts[(flow.moveStart[step] as number) + j] as number;
+    stays.push({ ...stayOf(move, "sm", flow.owners[step] as number, from, to), grows: true });
+  });
+}
+
+/** A score block that never leaves the SM lights up and is gone. */
+function flash(flow: Sorted, step: number, moves: readonly Move[], stays: Stay[]): void {
+  const work = computeWindow(flow.shapes[step] as StepShape);
+  for (let i = flow.computeStart[step] as number; i < (flow.computeStart[step + 1] as number); i++) {
+    const block = flow.computes[i];
+    if (!block || moves.some((move) => sideOf(move.tensor) === "mn")) continue;
+    stays.push({
+      tensor: "s",
+      m: block.m_block,
+      n: block.n_block,
+      place: "sm",
+      row: flow.owners[step] as number,
+      from: step + work.start,
+      to: step + work.end,
+      grows: true,
+      fades: true,
+    });
   }
 }

@@ -18,7 +18,8 @@ export interface StepShape {
 }
 
 /** Tiles that leave together are let go one after the other, so that each can be seen. */
-const STAGGER: Record<Tensor, number> = { q: 0, k: 0.02, v: 0.06, s: 0.02, p: 0.02, o: 0.04, lse: 0.06 };
+const STAGGER: Partial<Record<Tensor, number>> = { k: 0.02, v: 0.06, s: 0.02, p: 0.02, o: 0.04, o_acc: 0.04 };
+const LATE = 0.06;
 
 /** A row's tiles that leave in one step share this part of the way out between their starts. */
 const FAN = 0.55;
@@ -37,7 +38,7 @@ export function computeWindow(shape: StepShape): Window {
  */
 export function moveWindow(move: Move, shape: StepShape, order: number, count: number): Window {
   if (move.target === "sm" || move.source === "hbm") {
-    const wait = STAGGER[move.tensor];
+    const wait = move.tensor === "q" ? 0 : (STAGGER[move.tensor] ?? LATE);
     const end = shape.computes || shape.writes ? 0.5 : 0.9;
     const middle = shape.fromHbm ? end * 0.55 : 0;
     return move.source === "hbm" ? { start: wait, end: middle + wait } : { start: middle + wait, end: end + wait };

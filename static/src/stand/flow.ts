@@ -29,7 +29,7 @@ export interface FlowTile {
   leg: Leg;
   /** How far along the lane in the direction of travel, 0…1, eased; 0 for a tile at rest. */
   k: number;
-  /** Q block row whose SM the lane leads to; −1 where that does not matter. */
+  /** Which SM the lane leads to, by the row or column of blocks it owns; −1 where that does not matter. */
   row: number;
   /** 0…1; below 1 while a tile made or used up on the SM grows or shrinks. */
   scale: number;
@@ -93,7 +93,7 @@ export function tilesAt(schedule: Schedule, time: number, out: FlowTiles = { cou
     tile.n = move.n_block ?? -1;
     tile.leg = legOf(move);
     tile.k = easeInOut(progress(time, start, end));
-    tile.row = flow.rows[i] as number;
+    tile.row = flow.owners[step] as number;
     tile.scale = 1;
   }
   for (let i = flow.stayStart[step] as number; i < (flow.stayStart[step + 1] as number); i++) {
@@ -119,6 +119,20 @@ export function computesAt(schedule: Schedule, time: number): readonly Compute[]
   const flow = flowIndex(schedule);
   const step = Math.floor(time);
   return flow.computes.slice(flow.computeStart[step], flow.computeStart[step + 1]);
+}
+
+/** The SM at work, by the row or column of blocks it owns; −1 before and after. */
+export function ownerAt(schedule: Schedule, time: number): number {
+  if (time < 0 || time >= schedule.num_steps) return -1;
+  return flowIndex(schedule).owners[Math.floor(time)] as number;
+}
+
+/** Matrices that wait in the L2 for more than one step, in the order they first come. */
+export function waitingKinds(schedule: Schedule): Tensor[] {
+  const kinds = new Set<Tensor>();
+  for (const stay of flowIndex(schedule).stays)
+    if (stay.place === "l2" && Math.floor(stay.to) > Math.floor(stay.from)) kinds.add(stay.tensor);
+  return [...kinds];
 }
 
 /** 0…1: how bright the block being worked on is lit at this moment. */

@@ -21,14 +21,14 @@ const MOST_LANES = 128;
 
 export class Lanes {
   readonly group = new Group();
-  private readonly laneLook = new LineMaterial(0.00002);
-  private readonly trailLook = new LineMaterial(0.00002);
+  private readonly laneLook = new LineMaterial(0.05);
+  private readonly trailLook = new LineMaterial(0.05);
   private readonly lanes = new LineSet(this.laneLook.material, MOST_LANES);
   private readonly trails = new LineSet(this.trailLook.material, MOST_TRAILS * PIECES);
   private drawnFor: FlowLayout | null = null;
   private readonly colours: Record<Tensor, Color>;
-  private readonly a = new Float32Array(3);
-  private readonly b = new Float32Array(3);
+  private readonly a = new Float32Array(4);
+  private readonly b = new Float32Array(4);
   private readonly ghost: FlowTile = { tensor: "q", m: -1, n: -1, leg: "in_l2", k: 0, row: -1, scale: 1 };
 
   constructor() {

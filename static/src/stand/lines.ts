@@ -24,15 +24,20 @@ uniform vec2 resolution;
 uniform float width;
 uniform float lift;
 varying vec4 vColour;
+// Towards the eye along the line of sight: the place on the screen stays the same.
+vec4 raised(vec3 place) {
+  vec4 seen = modelViewMatrix * vec4(place, 1.0);
+  seen.xyz *= 1.0 - lift / length(seen.xyz);
+  return seen;
+}
 void main() {
   vColour = aColour;
-  vec4 a = projectionMatrix * modelViewMatrix * vec4(aStart, 1.0);
-  vec4 b = projectionMatrix * modelViewMatrix * vec4(aEnd, 1.0);
+  vec4 a = projectionMatrix * raised(aStart);
+  vec4 b = projectionMatrix * raised(aEnd);
   vec2 along = normalize((b.xy / b.w - a.xy / a.w) * resolution + vec2(1e-5, 0.0));
   vec4 here = position.x < 0.5 ? a : b;
   vec2 side = vec2(-along.y, along.x) * position.y + along * (position.x - 0.5);
   here.xy += side * width / resolution * here.w;
-  here.z -= lift * here.w;
   gl_Position = here;
 }`;
 
@@ -58,7 +63,7 @@ export class LineMaterial {
   readonly material: ShaderMaterial;
   private readonly resolution: IUniform<Vector2> = { value: new Vector2(1, 1) };
 
-  /** `lift`: how far in front of the surface it lies on a line is drawn, in depth units. */
+  /** `lift`: how far in front of the surface it lies on a line is drawn, in mm. */
   constructor(lift: number) {
     this.material = new ShaderMaterial({
       uniforms: {

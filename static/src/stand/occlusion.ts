@@ -24,7 +24,7 @@ export class Occlusion {
   private readonly composer: EffectComposer;
   private readonly gtao: GTAOPass;
 
-  constructor(renderer: WebGLRenderer, scene: Scene, camera: PerspectiveCamera) {
+  constructor(renderer: WebGLRenderer, scene: Scene, camera: PerspectiveCamera, seed: number) {
     const size = renderer.getDrawingBufferSize(new Vector2());
     this.composer = new EffectComposer(
       renderer,
@@ -33,7 +33,7 @@ export class Occlusion {
     this.composer.addPass(new RenderPass(scene, camera));
     // The pass draws its noise from Math.random; pictures must come out the same every time.
     const random = Math.random;
-    Math.random = seededRandom(7);
+    Math.random = seededRandom(seed);
     try {
       this.gtao = new GTAOPass(scene, camera, size.x, size.y);
     } finally {

@@ -3,11 +3,18 @@
  * that move apart, so six alike stacks cost as many draw calls as one. Parts keep their names, facts and bounds.
  * The stand's world is millimetres; the file's root scale to metres is left out.
  */
-import { type BufferGeometry, Group, InstancedBufferAttribute, InstancedMesh, type Matrix4, type Vector3 } from "three";
+import {
+  type BufferGeometry,
+  Group,
+  InstancedBufferAttribute,
+  InstancedMesh,
+  type Material,
+  type Matrix4,
+  type Vector3,
+} from "three";
 import { type Box, boxUnion } from "../math/view";
 import { GROUPS, type GroupName } from "./explode";
 import { type GlbNode, readGlb } from "./glb";
-import type { Materials } from "./materials";
 import type { Part } from "./types";
 
 /** Centre x, centre z, width, depth in mm, centred on the die. */
@@ -34,6 +41,11 @@ export interface PackageModel {
 /** Joints and lanes that are covered while the package is closed: not drawn until it opens. */
 const COVERED = new Set(["microbumps", "interposer_lanes", "c4_bumps"]);
 
+/** Fields of joints that lie between two plates; the low tier draws their rim only, this deep in mm. */
+const RIM_ONLY = new Set(["bga_balls", "c4_bumps"]);
+const MANY = 400;
+const RIM_MM = 2;
+
 interface Piece {
   geometry: BufferGeometry;
   material: string;
@@ -42,10 +54,13 @@ interface Piece {
   part: string;
 }
 
-export async function loadPackage(url: string, materials: Materials): Promise<PackageModel> {
+/** Gives a mesh the material of a name and tier. */
+export type Dress = (name: string) => Material;
+
+export async function loadPackage(url: string, dress: Dress): Promise<PackageModel> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`the model ${url} cannot be fetched: ${response.status} ${response.statusText}`);
-  return arrangePackage(await response.arrayBuffer(), materials);
+  return arrangePackage(await response.arrayBuffer(), dress);
 }
 
 function groupOf(node: GlbNode, root: GlbNode): GroupName {
@@ -67,7 +82,7 @@ function partOf(node: GlbNode): string {
 }
 
 /** The model from the bytes of its file. */
-export function arrangePackage(bytes: ArrayBuffer, materials: Pick<Materials, "get">): PackageModel {
+export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
   const { root, nodes } = readGlb(bytes, "package");
   const pieces: Piece[] = [];
   const described = new Map<string, Part>();
@@ -101,16 +116,12 @@ export function arrangePackage(bytes: ArrayBuffer, materials: Pick<Materials, "g
   for (const part of parts.values())
     bounds[part.group] = bounds[part.group] ? boxUnion(bounds[part.group], part.bounds) : part.bounds;
   for (const name of GROUPS) if (!bounds[name]) throw new Error(`the model has nothing in the group "${name}"`);
-  const meshes = instance(pieces, groups, materials);
+  const meshes = instance(pieces, groups, dress);
   return { groups, meshes, parts, regions, dieTop, bounds };
 }
 
 /** One instanced mesh for each geometry, material and group. */
-function instance(
-  pieces: readonly Piece[],
-  groups: PackageModel["groups"],
-  materials: Pick<Materials, "get">,
-): InstancedMesh[] {
+function instance(pieces: readonly Piece[], groups: PackageModel["groups"], dress: Dress): InstancedMesh[] {
   const alike = new Map<string, Piece[]>();
   for (const piece of pieces) {
     const key = `${piece.group} ${piece.material} ${piece.geometry.uuid}`;
@@ -122,7 +133,8 @@ function instance(
     const first = list[0] as Piece;
     // A geometry used in two groups must not share its per-instance state.
     const geometry = first.geometry.clone();
-    const mesh = new InstancedMesh(geometry, materials.get(first.material), list.length);
+    const mesh = new InstancedMesh(geometry, dress(first.material), list.length);
+    const rim = list.length > MANY ? rimFirst(list) : list.length;
     list.forEach((piece, i) => {
       mesh.setMatrixAt(i, piece.matrix);
     });
@@ -130,11 +142,26 @@ function instance(
     geometry.setAttribute("aState", new InstancedBufferAttribute(new Float32Array(list.length * 2), 2));
     mesh.computeBoundingSphere();
     mesh.userData.parts = list.map((piece) => piece.part);
+    // Joints in a field hide one another: from outside only the rim is seen.
+    mesh.userData.rim = RIM_ONLY.has(first.part) ? rim : list.length;
+    mesh.userData.material = first.material;
     mesh.userData.covered = list.every((piece) => COVERED.has(piece.part));
     mesh.name = `${first.group}_${first.material}`;
     groups[first.group].add(mesh);
     return mesh;
   });
+}
+
+/** Sorts a field of joints so that the two outer rows come first; returns how many those are. */
+function rimFirst(list: Piece[]): number {
+  const at = (piece: Piece) => [piece.matrix.elements[12] as number, piece.matrix.elements[14] as number] as const;
+  const [halfX, halfZ] = list.reduce(
+    ([x, z], piece) => [Math.max(x, Math.abs(at(piece)[0])), Math.max(z, Math.abs(at(piece)[1]))],
+    [0, 0],
+  );
+  const depth = (piece: Piece) => Math.min(halfX - Math.abs(at(piece)[0]), halfZ - Math.abs(at(piece)[1]));
+  list.sort((a, b) => depth(a) - depth(b));
+  return list.filter((piece) => depth(piece) < RIM_MM).length;
 }
 
 function boxOf(piece: Piece): Box {

@@ -15,22 +15,27 @@ import {
   Mesh,
   PlaneGeometry,
   ShaderMaterial,
+  Vector3,
 } from "three";
 import type { Vec3 } from "../math/view";
 import { markBodiless } from "./bodiless";
 import { blockExists, computesAt, storedAt, workAt } from "./flow";
 import type { Room } from "./themes";
 import { FACES } from "./tile-atlas";
+import type { Tiles } from "./tiles";
 import type { Flow } from "./types";
 
-/** Side of the plaque in mm: the die's short side, so that it reads as belonging to it. */
-const SIDE = 26;
+/** Side of the plaque in mm: about the die's, so that it reads as belonging to it. */
+const SIDE = 30;
 const MARGIN = 1.2;
 /** Lean from upright, and where its lower edge floats, in mm above the tops and behind the die's middle. */
 const LEAN = 0.5;
-const ABOVE = 9;
-const BEHIND = -15;
+const ABOVE = 4;
+const BEHIND = -18;
 const MOST = 32 * 32;
+
+/** Tiles lie face up; on the plaque they face the reader. */
+const FLAT_TO_UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
 
 export class Plaque {
   readonly group = new Group();
@@ -45,6 +50,7 @@ export class Plaque {
     opacity: { value: 0 },
   };
   private readonly matrix = new Matrix4();
+  private readonly size = new Vector3();
   private readonly boardColour: IUniform<Color> = { value: new Color() };
 
   private readonly floor: number;
@@ -57,16 +63,25 @@ export class Plaque {
     this.board = new Mesh(
       new BoxGeometry(SIDE + 2 * MARGIN, SIDE + 2 * MARGIN, 0.5),
       new ShaderMaterial({
-        uniforms: { colour: this.boardColour, opacity: this.uniforms.opacity as IUniform },
+        uniforms: {
+          colour: this.boardColour,
+          outline: this.uniforms.outline as IUniform,
+          opacity: this.uniforms.opacity as IUniform,
+        },
         vertexShader: /* glsl */ `
           varying vec3 vNormal;
-          void main() { vNormal = normal; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }`,
+          varying vec2 vAt;
+          void main() { vNormal = normal; vAt = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }`,
         fragmentShader: /* glsl */ `
           uniform vec3 colour;
+          uniform vec3 outline;
           uniform float opacity;
           varying vec3 vNormal;
+          varying vec2 vAt;
           void main() {
-            gl_FragColor = vec4(colour * (vNormal.z > 0.5 ? 1.0 : 0.8), opacity);
+            float rim = ${(SIDE / 2 + MARGIN).toFixed(2)} - max(abs(vAt.x), abs(vAt.y));
+            float line = vNormal.z > 0.5 ? 1.0 - smoothstep(0.0, fwidth(rim) + 0.02, rim - 0.16) : 0.0;
+            gl_FragColor = vec4(mix(colour * (vNormal.z > 0.5 ? 1.0 : 0.7), outline, line), opacity);
             #include <colorspace_fragment>
           }`,
         transparent: true,
@@ -90,9 +105,9 @@ export class Plaque {
   /** Its four corners in the world, for fitting the camera. */
   get corners(): Vec3[] {
     this.group.updateMatrix();
-    const half = SIDE / 2 + MARGIN;
+    const half = SIDE / 2 + MARGIN + 2;
     const place = this.group.position;
-    return [-half, half].flatMap((x) =>
+    return [-half - 1, half].flatMap((x) =>
       [0, 2 * half].map((up): Vec3 => [x, place.y + up * Math.cos(LEAN), place.z - up * Math.sin(LEAN)]),
     );
   }
@@ -113,23 +128,43 @@ export class Plaque {
     const columns = flow?.schedule.blocks_n ?? 8;
     const pitch = SIDE / Math.max(rows, columns);
     const states = this.states.array as Float32Array;
+    // Among very many cells the one at work is drawn larger than its place, or it would be missed.
+    const stress = 1 + 0.03 * Math.max(0, Math.max(rows, columns) - 12);
+    const work = flow ? workAt(flow.schedule, flow.time) : 0;
+    const lit = flow ? computesAt(flow.schedule, flow.time) : [];
     let count = 0;
     for (let m = 0; m < rows; m++)
       for (let n = 0; n < columns; n++) {
         if (flow && !blockExists(flow.schedule, m, n)) continue;
-        this.matrix.makeScale(pitch, pitch, 1);
-        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, 0.02);
+        const working = lit.some((block) => block.m_block === m && block.n_block === n);
+        const size = working ? pitch * stress : pitch;
+        this.matrix.makeScale(size, size, 1);
+        const raised = working ? 0.06 : 0.02;
+        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
         this.cells.setMatrixAt(count, this.matrix);
         states[count * 2] = flow ? storedAt(flow.schedule, flow.time, m, n) : 0;
-        states[count * 2 + 1] = 0;
-        if (flow)
-          for (const block of computesAt(flow.schedule, flow.time))
-            if (block.m_block === m && block.n_block === n) states[count * 2 + 1] = workAt(flow.schedule, flow.time);
+        states[count * 2 + 1] = working ? work : 0;
         count++;
       }
     this.cells.count = count;
     this.cells.instanceMatrix.needsUpdate = true;
     this.states.needsUpdate = true;
+  }
+
+  /** Sets a Q tile beside each lit row and a K tile above its column. */
+  mark(flow: Flow, tiles: Tiles): void {
+    const { blocks_m, blocks_n } = flow.schedule;
+    const pitch = SIDE / Math.max(blocks_m, blocks_n);
+    const size = Math.max(2.2, Math.min(2.8, pitch * 0.8));
+    this.group.updateMatrixWorld();
+    const put = (tensor: "q" | "k", x: number, y: number) => {
+      this.matrix.copy(FLAT_TO_UPRIGHT).scale(this.size.setScalar(size)).setPosition(x, y, 0.05);
+      tiles.add(tensor, this.matrix.premultiply(this.group.matrixWorld));
+    };
+    for (const block of computesAt(flow.schedule, flow.time)) {
+      put("q", -SIDE / 2 - MARGIN - size * 0.62, MARGIN + SIDE - (block.m_block + 0.5) * pitch);
+      put("k", (block.n_block - (blocks_n - 1) / 2) * pitch, SIDE + 2 * MARGIN + size * 0.62);
+    }
   }
 
   dispose(): void {
@@ -168,16 +203,19 @@ function cellMaterial(uniforms: Record<string, IUniform>): ShaderMaterial {
       }
       void main() {
         float d = rounded(vAt, 0.42, 0.08);
-        float soft = fwidth(d) * 0.75 + 1e-4;
+        float pixel = min(fwidth(d), 0.18);
+        float soft = pixel * 0.75 + 1e-4;
         float inside = 1.0 - smoothstep(-soft, soft, d);
-        float rim = inside * smoothstep(-soft, soft, d + max(0.05, 1.1 * fwidth(d)));
+        float rim = inside * smoothstep(-soft, soft, d + max(0.05, 1.1 * pixel));
+        // Many small cells: their outlines step back, or they would fill the plaque.
+        float faint = mix(1.0, 0.35, smoothstep(0.05, 0.16, pixel));
         vec2 grid = fract(vAt * 4.0) - 0.5;
-        float dots = 1.0 - smoothstep(0.26, 0.34, length(grid));
+        float dots = mix(1.0 - smoothstep(0.26, 0.34, length(grid)), 0.3, smoothstep(0.03, 0.1, pixel));
         float s = step(0.5, vCell.x), p = step(1.5, vCell.x);
         vec3 fill = mix(mix(paper, data, 0.30 + 0.55 * dots), data, p);
         float alpha = inside * s;
         vec3 colour = mix(fill, mix(outline, data, s), rim);
-        alpha = max(alpha, rim);
+        alpha = max(alpha, rim * mix(faint, 1.0, s));
         float work = vCell.y;
         colour = mix(colour, mix(light, data, rim), work * inside);
         alpha = max(alpha, inside * work);

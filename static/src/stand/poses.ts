@@ -2,7 +2,7 @@
  * The authored views: where each pose looks from and what it must keep in the picture. Distances are not authored;
  * they follow from the shape of the window, so a pose is centred and whole at any aspect ratio.
  */
-import { DEGREE } from "../math/scalar";
+import { clamp, DEGREE } from "../math/scalar";
 import {
   type Box,
   boxMoved,
@@ -24,23 +24,31 @@ interface Pose {
   azimuth: number;
   elevation: number;
   focus: Focus;
+  /** How much higher the eye stands in a tall window, so that the object fills it. */
+  rise: number;
 }
 
-const degrees = (azimuth: number, elevation: number, focus: Focus): Pose => ({
+const degrees = (azimuth: number, elevation: number, focus: Focus, rise = 0): Pose => ({
   azimuth: azimuth * DEGREE,
   elevation: elevation * DEGREE,
   focus,
+  rise: rise * DEGREE,
 });
 
+/** 0 for a window as wide as 8:5 or wider, 1 for a square or tall one. */
+function tallness(aspect: number): number {
+  return clamp((1.6 - aspect) / 0.6, 0, 1);
+}
+
 export const POSES: Record<PoseName, Pose> = {
-  hero: degrees(34, 29, "hero"),
-  levels: degrees(16, 42, "interposer"),
+  hero: degrees(34, 27, "hero", 13),
+  levels: degrees(16, 40, "interposer", 8),
   flow: degrees(7, 52, "interposer"),
   section: degrees(24, 9, "package"),
   die: degrees(9, 50, "die"),
-  stack: degrees(34, 20, "stack"),
-  exploded: degrees(30, 16, "all"),
-  grid: degrees(8, 36, "grid"),
+  stack: degrees(34, 20, "stack", 6),
+  exploded: degrees(30, 15, "all", 4),
+  grid: degrees(8, 31, "grid", 5),
 };
 
 /** Vertical field of view: a long lens keeps edges nearly parallel, as in a catalogue photograph. */
@@ -49,18 +57,18 @@ export const FOV = 24 * DEGREE;
 /** Assembled bounds in mm of what poses can focus on. */
 export interface Bounds {
   groups: Record<GroupName, Box>;
-  /** The stack shown alone, and the plaque with the grid of score blocks. */
-  stack: Box;
+  /** Corners of the plaque with the grid of score blocks. */
   plaque: readonly Vec3[];
 }
 
-const FOCUS_GROUPS: Record<Exclude<Focus, "stack">, readonly GroupName[]> = {
+const FOCUS_GROUPS: Record<Focus, readonly GroupName[]> = {
   all: GROUPS,
   hero: GROUPS,
   package: ["substrate", "interposer", "moulding", "gpu_die", "stacks_left", "stacks_right"],
   interposer: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
   die: ["gpu_die"],
-  grid: ["moulding", "gpu_die", "stacks_left", "stacks_right"],
+  stack: ["stacks_right"],
+  grid: ["gpu_die", "stacks_left", "stacks_right"],
 };
 
 export function boundsAt(bounds: Bounds, groups: readonly GroupName[], explode: number): Box {
@@ -76,15 +84,11 @@ export function poseView(
   free: Margins,
   grid: boolean,
 ): View {
-  const { azimuth, elevation, focus } = POSES[pose];
-  let points: Vec3[];
-  if (focus === "stack") {
-    points = cornersOf(boxMoved(bounds.stack, explodeOffset("stacks_right", explode)));
-  } else {
-    points = FOCUS_GROUPS[focus].flatMap((name) =>
-      cornersOf(boxMoved(bounds.groups[name], explodeOffset(name, explode))),
-    );
-  }
+  const { azimuth, focus, rise } = POSES[pose];
+  const elevation = POSES[pose].elevation + rise * tallness(lens.aspect);
+  const points = FOCUS_GROUPS[focus].flatMap((name) =>
+    cornersOf(boxMoved(bounds.groups[name], explodeOffset(name, explode))),
+  );
   if (grid) points.push(...bounds.plaque);
   return fitView(points, azimuth, elevation, lens, free);
 }

@@ -10,15 +10,23 @@ interface Ring {
   y: number;
 }
 
-/** `height`: thickness relative to the width; `corner`: plan radius; `steps`: segments of each rounded corner. */
-export function slabGeometry(height: number, corner: number, steps: number): BufferGeometry {
+/**
+ * `height`: thickness relative to the width; `corner`: plan radius; `steps`: segments of each rounded corner. Slabs too
+ * small for their bevel to be seen go without it.
+ */
+export function slabGeometry(height: number, corner: number, steps: number, bevelled = true): BufferGeometry {
   const bevel = height * 0.28;
-  const rings: Ring[] = [
-    { inset: 0, y: 0 },
-    { inset: 0, y: height - bevel },
-    { inset: bevel * 0.3, y: height - bevel * 0.3 },
-    { inset: bevel, y: height },
-  ];
+  const rings: Ring[] = bevelled
+    ? [
+        { inset: 0, y: 0 },
+        { inset: 0, y: height - bevel },
+        { inset: bevel * 0.3, y: height - bevel * 0.3 },
+        { inset: bevel, y: height },
+      ]
+    : [
+        { inset: 0, y: 0 },
+        { inset: height * 0.2, y: height },
+      ];
   const positions: number[] = [];
   const uvs: number[] = [];
   const index: number[] = [];

@@ -4,11 +4,13 @@
  */
 import {
   DirectionalLight,
+  HemisphereLight,
   NeutralToneMapping,
   PCFShadowMap,
   PerspectiveCamera,
   Scene,
   SRGBColorSpace,
+  type Vector3,
   WebGLRenderer,
 } from "three";
 import { DEGREE } from "../math/scalar";
@@ -16,14 +18,29 @@ import { positionOf, type View } from "../math/view";
 import { Backdrop } from "./backdrop";
 import type { Occlusion } from "./occlusion";
 import type { PackageModel } from "./package";
-import { FOV, POSES } from "./poses";
+import { FOV } from "./poses";
 import { bakeStudio } from "./studio";
 import { ROOMS } from "./themes";
 import { TIERS } from "./tiers";
 import type { Theme, Tier } from "./types";
 
+/** Name of what draws, asked on a canvas of its own, before the real one is given its settings. */
+export function rendererName(): string {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? String(gl?.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return name;
+}
+
 /** Half the side of what the shadow lamp sees, in mm: the package fully apart. */
 const LAMP_REACH = 92;
+const LAMP_ELEVATION = 56 * DEGREE;
+const LAMP_DISTANCE = 240;
+/** Height of the middle of what it lights, in mm. */
+const LAMP_CENTRE = 30;
+/** Turns smaller than this leave the lamp, and with it the shadows, where they are. */
+const LAMP_STEP = 0.004;
 
 export class Stage {
   readonly renderer: WebGLRenderer;
@@ -40,6 +57,9 @@ export class Stage {
   private occlusion: Occlusion | null = null;
   private occlusionWanted = false;
   private tier: Tier = "medium";
+  private litFrom = Number.NaN;
+  /** Stands in for the studio where it is not baked. */
+  private readonly sky = new HemisphereLight(0xffffff, 0x8a857c, 2.2);
 
   /** Throws where the browser gives no WebGL2. */
   constructor(
@@ -60,7 +80,7 @@ export class Stage {
     this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;
     this.renderer.info.autoReset = false;
-    this.scene.add(this.lamp, this.lamp.target);
+    this.scene.add(this.lamp, this.lamp.target, this.sky);
     const shadow = this.lamp.shadow;
     shadow.camera.left = shadow.camera.bottom = -LAMP_REACH;
     shadow.camera.right = shadow.camera.top = LAMP_REACH;
@@ -69,37 +89,52 @@ export class Stage {
     shadow.bias = -0.0004;
     shadow.normalBias = 0.12;
     shadow.radius = 5;
-    this.bake();
-  }
-
-  get rendererName(): string {
-    const gl = this.renderer.getContext();
-    const info = gl.getExtension("WEBGL_debug_renderer_info");
-    return info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
   }
 
   addPackage(model: PackageModel): void {
     for (const group of Object.values(model.groups)) this.scene.add(group);
     for (const mesh of model.meshes) {
       mesh.receiveShadow = true;
-      mesh.castShadow = mesh.name !== "base_base_plate" && mesh.name !== "base_caption" && !mesh.userData.covered;
+      // The base is what shadows fall on; balls and joints are hidden under what they hold.
+      mesh.castShadow = !mesh.name.startsWith("base_") && !mesh.name.endsWith("_solder");
     }
     this.backdrop = new Backdrop(model.bounds.base);
     this.scene.add(this.backdrop.screen, this.backdrop.shadow);
-    // The lamp stands where the studio has its key, seen from the first view.
-    const azimuth = POSES.hero.azimuth - 62 * DEGREE;
-    const elevation = 56 * DEGREE;
-    this.lamp.position.set(
-      Math.sin(azimuth) * Math.cos(elevation) * 240,
-      Math.sin(elevation) * 240 + 30,
-      Math.cos(azimuth) * Math.cos(elevation) * 240,
-    );
-    this.lamp.target.position.set(0, 30, 0);
   }
 
-  /** Bakes the studio; needed again after a lost context. */
-  bake(): void {
-    this.studio?.dispose();
+  /** Writes direction and strength of the lamp. */
+  lampVector(out: Vector3): void {
+    out.subVectors(this.lamp.position, this.lamp.target.position).setLength(this.lamp.intensity);
+  }
+
+  /**
+   * Studio and lamp turn with the reader, as if the object stood on a turntable: from wherever it is seen, a flat top
+   * mirrors the dark card and never the key.
+   */
+  turnLight(azimuth: number): void {
+    this.scene.environmentRotation.y = azimuth;
+    if (Math.abs(azimuth - this.litFrom) < LAMP_STEP) return;
+    this.litFrom = azimuth;
+    const lamp = azimuth - 62 * DEGREE;
+    const level = Math.cos(LAMP_ELEVATION) * LAMP_DISTANCE;
+    this.lamp.position.set(
+      Math.sin(lamp) * level,
+      LAMP_CENTRE + Math.sin(LAMP_ELEVATION) * LAMP_DISTANCE,
+      Math.cos(lamp) * level,
+    );
+    this.lamp.target.position.set(0, LAMP_CENTRE, 0);
+    this.backdrop?.setLamp(lamp);
+    this.shadowsChanged();
+  }
+
+  /** The device came back empty: what was drawn to it once is drawn again. */
+  restore(): void {
+    this.studio = null;
+    if (!TIERS[this.tier].plain) this.bake();
+    this.renderer.shadowMap.needsUpdate = true;
+  }
+
+  private bake(): void {
     const baked = bakeStudio(this.renderer);
     this.scene.environment = baked.texture;
     this.studio = baked;
@@ -116,7 +151,9 @@ export class Stage {
 
   setTier(tier: Tier): void {
     this.tier = tier;
-    const { shadow } = TIERS[tier];
+    const { shadow, plain } = TIERS[tier];
+    if (!plain && !this.studio) this.bake();
+    this.sky.visible = plain;
     this.lamp.castShadow = shadow > 0;
     this.renderer.shadowMap.enabled = shadow > 0;
     if (shadow > 0 && this.lamp.shadow.mapSize.x !== shadow) {
@@ -135,11 +172,11 @@ export class Stage {
   }
 
   /** Fetches the occlusion pass if the tier asks for one; true once there is something new to draw. */
-  async loadOcclusion(): Promise<boolean> {
+  async loadOcclusion(seed: number): Promise<boolean> {
     if (!this.occlusionWanted || this.occlusion) return false;
     const { Occlusion } = await import("./occlusion");
     if (this.occlusion || !this.occlusionWanted) return false;
-    this.occlusion = new Occlusion(this.renderer, this.scene, this.camera);
+    this.occlusion = new Occlusion(this.renderer, this.scene, this.camera, seed);
     this.occlusion.resize(this.width, this.height, this.pixelRatio);
     return true;
   }
@@ -161,12 +198,10 @@ export class Stage {
   draw(view: View): void {
     const [x, y, z] = positionOf(view);
     this.camera.position.set(x, y, z);
-    this.camera.near = Math.max(1, view.distance - 160);
+    this.camera.near = Math.max(view.distance * 0.12, view.distance - 170);
     this.camera.far = view.distance + 320;
     this.camera.lookAt(view.target[0], view.target[1], view.target[2]);
     this.camera.updateProjectionMatrix();
-    // The studio turns with the reader: a flat top mirrors the dark card from wherever it is seen.
-    this.scene.environmentRotation.y = view.azimuth;
     this.renderer.info.reset();
     if (this.occlusion && this.occlusionWanted) this.occlusion.render();
     else this.renderer.render(this.scene, this.camera);

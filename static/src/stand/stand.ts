@@ -3,34 +3,22 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
-import { project, type Vec3 } from "../math/view";
-import { calloutAnchors } from "./anchors";
-import { type CalloutInput, Callouts } from "./callouts";
+import { boxMoved } from "../math/view";
+import { calloutAnchors, onScreen } from "./anchors";
+import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
-import { Edges } from "./edges";
+import { Display } from "./display";
 import { explodeOffset, GROUPS } from "./explode";
-import { computesAt, workAt } from "./flow";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
-import { Lanes } from "./lanes";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
-import { PartsState } from "./parts-state";
-import { type PickTarget, pickPart } from "./picking";
-import { Plaque } from "./plaque";
+import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
-import { Regions } from "./regions";
-import { Stage } from "./stage";
-import { Stored } from "./stored";
+import { rendererName, Stage } from "./stage";
 import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
-import { Tiles } from "./tiles";
 import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
-
-/** Parts with more bodies than this are pointed at as one block. */
-const MANY_BODIES = 400;
-/** The sixth site never serves data. */
-const SERVING = ["hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4"];
 
 export class LiveStand implements Stand {
   private current: StandState;
@@ -40,14 +28,8 @@ export class LiveStand implements Stand {
   private readonly loop: FrameLoop;
   private readonly input: Input;
   private readonly callouts: Callouts;
-  private readonly edges: Edges;
-  private readonly regions: Regions;
-  private readonly tiles: Tiles;
-  private readonly stored: Stored;
-  private readonly plaque: Plaque;
-  private readonly lanes = new Lanes();
-  private readonly partsState: PartsState;
-  private readonly targets: PickTarget[];
+  private readonly display: Display;
+  private readonly pointer: Pointer;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
   private readonly tier: TierChooser;
@@ -69,14 +51,18 @@ export class LiveStand implements Stand {
     );
     Object.assign(canvas.style, { display: "block", position: "absolute", inset: "0", width: "100%", height: "100%" });
     if (getComputedStyle(host).position === "static") host.style.position = "relative";
-    const stage = new Stage(canvas, options.tier !== "low");
+    const tier = startTier(options.tier, options.tier === "auto" ? rendererName() : "");
+    const materials = new Materials();
+    // The model is on its way while the stage is set up.
+    const loading = loadPackage(options.modelUrl, (name) => materials.get(name, TIERS[tier].plain));
+    loading.catch(() => undefined);
+    const stage = new Stage(canvas, tier !== "low");
     try {
-      const tier = startTier(options.tier, stage.rendererName);
-      const materials = new Materials(TIERS[tier].fine || options.tier === "auto");
-      const model = await loadPackage(options.modelUrl, materials);
+      const model = await loading;
       host.prepend(canvas);
       return new LiveStand(host, stage, materials, model, options, tier);
     } catch (error) {
+      materials.dispose();
       stage.dispose();
       canvas.remove();
       throw error;
@@ -96,34 +82,15 @@ export class LiveStand implements Stand {
     this.explode = new Damper(this.current.explode, 650);
     this.presence = new Damper(this.current.grid ? 1 : 0, 400);
     stage.addPackage(model);
-    this.edges = new Edges(model);
-    this.regions = new Regions(model);
-    this.partsState = new PartsState(model, this.edges);
-    this.plaque = new Plaque(model.dieTop);
-    const boundsOf = (id: string) => {
-      const part = model.parts.get(id);
-      if (!part) throw new Error(`the model has no part "${id}"`);
-      return part.bounds;
-    };
-    this.tiles = new Tiles({
-      stacks: SERVING.map(boundsOf),
-      die: boundsOf("gpu_die"),
-      dieTop: model.dieTop,
-      l2: model.regions.l2,
-      gpc: model.regions.gpc,
-      sm: model.regions.sm,
-    });
-    this.stored = new Stored(model.dieTop);
-    stage.scene.add(this.tiles.mesh, this.stored.mesh, this.lanes.group, this.plaque.group);
-    this.bounds = { groups: model.bounds, stack: boundsOf("hbm_stack_5"), plaque: this.plaque.corners };
-    this.targets = pickTargets(model);
+    this.display = new Display(model, stage);
+    this.bounds = { groups: model.bounds, plaque: this.display.plaqueCorners };
+    this.pointer = new Pointer(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
-    stage.setTier(tier);
-    this.dress();
+    this.setTier(tier);
     this.resizeIfNeeded();
     this.rig = new CameraRig(() => this.home());
-    this.partsState.setLit(this.current.lit);
+    this.display.parts.setLit(this.current.lit);
     this.loop = new FrameLoop(host, this.draw, this.measure);
     this.input = new Input(stage.canvas, {
       onOrbit: this.orbit,
@@ -132,7 +99,9 @@ export class LiveStand implements Stand {
       onRelease: () => this.returnCamera(),
     });
     this.resized = new ResizeObserver(() => {
-      this.size = { width: host.clientWidth, height: host.clientHeight };
+      const { clientWidth: width, clientHeight: height } = host;
+      if (width === stage.width && height === stage.height) return;
+      this.size = { width, height };
       this.loop.request();
     });
     this.resized.observe(host);
@@ -153,7 +122,7 @@ export class LiveStand implements Stand {
     this.explode.goal = now.explode;
     this.presence.goal = now.grid ? 1 : 0;
     if (now.theme !== before.theme) this.dress();
-    if (now.lit !== before.lit) this.partsState.setLit(now.lit);
+    if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
     if (now.pose !== before.pose || now.grid !== before.grid || now.labels !== before.labels) {
       // A new pose takes the camera back; a lever or a new moment leaves it to the reader.
       if (now.pose !== before.pose) this.giveBack();
@@ -166,9 +135,20 @@ export class LiveStand implements Stand {
     return [...this.model.parts.values()].map(({ id, title, what, facts }) => ({ id, title, what, facts }));
   }
 
+  partCentre(id: string): readonly [number, number, number] | null {
+    const part = this.model.parts.get(id);
+    if (!part) return null;
+    const box = boxMoved(part.bounds, explodeOffset(part.group, this.explode.value));
+    return [0, 1, 2].map((axis) => ((box.min[axis] as number) + (box.max[axis] as number)) / 2) as [
+      number,
+      number,
+      number,
+    ];
+  }
+
   pick(id: string | null): void {
     this.picked = id !== null && this.model.parts.has(id) ? id : null;
-    this.partsState.setMarked(this.hovered, this.picked);
+    this.display.parts.setMarked(this.hovered, this.picked);
     this.loop.request();
   }
 
@@ -198,8 +178,8 @@ export class LiveStand implements Stand {
     this.input.dispose();
     this.resized.disconnect();
     this.callouts.dispose();
-    for (const part of [this.edges, this.regions, this.tiles, this.stored, this.plaque, this.lanes, this.materials])
-      part.dispose();
+    this.display.dispose();
+    this.materials.dispose();
     for (const mesh of this.model.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -231,13 +211,21 @@ export class LiveStand implements Stand {
     if (was) this.options.onCameraTaken?.(false);
   }
 
+  private setTier(tier: StandStats["tier"]): void {
+    const { plain } = TIERS[tier];
+    for (const mesh of this.model.meshes) {
+      mesh.material = this.materials.get(mesh.userData.material, plain);
+      mesh.count = plain ? mesh.userData.rim : mesh.userData.parts.length;
+    }
+    this.stage.setTier(tier);
+    this.dress();
+  }
+
   private dress(): void {
     const room = ROOMS[this.current.theme];
     this.stage.setTheme(this.current.theme);
     this.materials.setTheme(this.current.theme, room);
-    this.edges.setRoom(room);
-    this.plaque.setRoom(room);
-    this.lanes.setRoom(room);
+    this.display.setRoom(room);
     this.callouts.setRoom(room);
   }
 
@@ -246,8 +234,7 @@ export class LiveStand implements Stand {
     const { width, height } = this.size;
     this.size = null;
     this.stage.resize(width, height);
-    this.edges.resize(width, height);
-    this.lanes.resize(width, height);
+    this.display.resize(width, height);
   }
 
   /** The frame, as one list. */
@@ -257,15 +244,13 @@ export class LiveStand implements Stand {
     if (this.cuts) this.finishTransitions();
     const explode = this.explode.update(deltaMs);
     const presence = this.presence.update(deltaMs);
-    const fading = this.partsState.update(this.cuts ? 1e6 : deltaMs);
+    const fading = this.display.parts.update(this.cuts ? 1e6 : deltaMs);
     this.moveGroups(explode);
-    const { flow } = this.current;
-    this.tiles.show(flow, explode);
-    this.lanes.show(this.tiles.list, this.tiles.layout, explode);
-    this.stored.show(flow, this.tiles.layout, explode);
-    this.plaque.show(flow, presence, explodeOffset("stacks_left", explode)[1]);
-    this.light();
+    this.display.show(this.current.flow, explode, presence);
     const view = this.rig.update(nowMs);
+    this.materials.light.uAzimuth.value = view.azimuth;
+    this.stage.turnLight(view.azimuth);
+    this.stage.lampVector(this.materials.light.uLamp.value);
     this.stage.draw(view);
     this.label(explode);
     if (!this.loading) this.loading = this.loadExtras();
@@ -279,7 +264,7 @@ export class LiveStand implements Stand {
   }
 
   private async loadExtras(): Promise<void> {
-    if (await this.stage.loadOcclusion()) this.loop.request();
+    if (await this.stage.loadOcclusion(this.options.seed)) this.loop.request();
   }
 
   private moveGroups(explode: number): void {
@@ -291,43 +276,24 @@ export class LiveStand implements Stand {
     }
   }
 
-  /** Levels spoken of, the L2 while it serves, and the SM at work. */
-  private light(): void {
-    const kinds = new Map(this.partsState.regions);
-    const sms = new Map<number, number>();
-    const { flow } = this.current;
-    const layout = this.tiles.layout;
-    if (flow && layout) {
-      kinds.set("l2", Math.max(kinds.get("l2") ?? 0, 0.3));
-      for (const block of computesAt(flow.schedule, flow.time))
-        sms.set(layout.smOf(block.m_block), 0.35 + 0.6 * workAt(flow.schedule, flow.time));
-    }
-    this.regions.light(kinds, sms);
-  }
-
   private label(explode: number): void {
     const { width, height } = this.stage;
-    const inputs: CalloutInput[] = [];
-    if (this.current.labels) {
-      const lens = { fov: FOV, aspect: width / height };
-      const { flow } = this.current;
-      const block = flow ? computesAt(flow.schedule, flow.time)[0] : undefined;
-      const sm = block && this.tiles.layout ? this.tiles.layout.smOf(block.m_block) : null;
-      for (const anchor of calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm)) {
-        const at = project(anchor.at, this.rig.view, lens);
-        if (at.depth <= 0) continue;
-        inputs.push({ ...anchor, x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height });
-      }
-    }
-    const bright = new Set([...this.current.lit, this.hovered ?? "", this.picked ?? ""]);
-    this.callouts.show(inputs, width, height, bright);
+    const { flow, labels, lit } = this.current;
+    const sm = this.display.busySm(flow);
+    const anchors = labels ? calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm) : [];
+    this.callouts.show(
+      onScreen(anchors, this.rig.view, width, height),
+      width,
+      height,
+      new Set([...lit, this.hovered ?? "", this.picked ?? ""]),
+    );
   }
 
   private readonly measure = (ms: number): void => {
     if (this.options.tier !== "auto") return;
     const changed = this.tier.push(ms);
     if (!changed) return;
-    this.stage.setTier(changed);
+    this.setTier(changed);
     this.loading = null;
     this.loop.request();
   };
@@ -339,29 +305,18 @@ export class LiveStand implements Stand {
     this.loop.request();
   };
 
-  private partAt(at: { x: number; y: number }): string | null {
-    const { camera, width, height } = this.stage;
-    const slope = Math.tan(FOV / 2);
-    const x = ((at.x / width) * 2 - 1) * slope * (width / height);
-    const y = (1 - (at.y / height) * 2) * slope;
-    const e = camera.matrixWorld.elements;
-    const along = [0, 1, 2].map((i) => (e[i] as number) * x + (e[4 + i] as number) * y - (e[8 + i] as number));
-    const from: Vec3 = [camera.position.x, camera.position.y, camera.position.z];
-    return pickPart(from, along as unknown as Vec3, this.targets, (group) => explodeOffset(group, this.explode.value));
-  }
-
   private readonly hover = (at: { x: number; y: number } | null): void => {
-    const id = at ? this.partAt(at) : null;
+    const id = at ? this.pointer.partAt(at, this.explode.value) : null;
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
-    this.partsState.setMarked(this.hovered, this.picked);
+    this.display.parts.setMarked(this.hovered, this.picked);
     this.options.onHover?.(this.partOf(id));
     this.loop.request();
   };
 
   private readonly tap = (at: { x: number; y: number }): void => {
-    this.pick(this.partAt(at));
+    this.pick(this.pointer.partAt(at, this.explode.value));
     this.options.onPick?.(this.partOf(this.picked));
   };
 
@@ -378,22 +333,8 @@ export class LiveStand implements Stand {
 
   private readonly onRestored = (): void => {
     this.lost = false;
-    this.stage.bake();
+    this.stage.restore();
     this.options.onContextRestored?.();
     this.loop.request();
   };
-}
-
-/** Small and upper parts first: where two boxes are met at once, the one listed first is meant. */
-function pickTargets(model: PackageModel): PickTarget[] {
-  const order = (id: string) => (id === "base" || id === "moulding" ? 2 : id === "substrate" ? 1 : 0);
-  const flush = [...model.parts.values()].filter(({ id }) => id === "gpu_die" || id.startsWith("hbm_stack_"));
-  return [...model.parts.values()]
-    .sort((a, b) => order(a.id) - order(b.id))
-    .map((part) => ({
-      id: part.id,
-      group: part.group,
-      boxes: part.id === "base" || part.boxes.length > MANY_BODIES ? [part.bounds] : part.boxes,
-      ...(part.id === "moulding" ? { openings: flush.map(({ bounds }) => bounds) } : {}),
-    }));
 }

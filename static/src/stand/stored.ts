@@ -19,7 +19,7 @@ export class Stored {
   private readonly isP: InstancedBufferAttribute;
 
   constructor(private readonly top: number) {
-    const geometry = slabGeometry(0.22, 0.12, 2);
+    const geometry = slabGeometry(0.22, 0.12, 1, false);
     this.isP = new InstancedBufferAttribute(new Float32Array(MOST), 1);
     this.isP.setUsage(DynamicDrawUsage);
     geometry.setAttribute("aIsP", this.isP);

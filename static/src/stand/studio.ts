@@ -46,11 +46,12 @@ void main() {
   vec3 room = mix(vec3(0.30, 0.285, 0.26), vec3(0.52, 0.53, 0.55), smoothstep(-0.5, 0.6, d.y));
   // The card behind the object, from the ground to high overhead.
   float card = box(d, 180.0, 34.0, vec2(1.05, 0.72), 0.28);
-  room *= 1.0 - 0.93 * card;
+  // It lightens towards its top, so that satin tops have a slope of light and not one flat grey.
+  room *= 1.0 - card * mix(0.95, 0.45, smoothstep(0.45, 0.95, d.y));
   room += vec3(1.0, 0.95, 0.88) * 9.0 * box(d, -58.0, 58.0, vec2(0.62, 0.42), 0.10);
   room += vec3(0.90, 0.95, 1.0) * 5.0 * box(d, 92.0, 24.0, vec2(1.5, 0.11), 0.06);
   room += vec3(1.0, 0.96, 0.90) * 5.0 * box(d, -96.0, 20.0, vec2(1.4, 0.10), 0.06);
-  room += vec3(1.0) * 6.0 * box(d, 8.0, 72.0, vec2(0.85, 0.10), 0.06);
+  room += vec3(1.0) * 6.0 * box(d, 8.0, 64.0, vec2(0.85, 0.09), 0.06);
   room += vec3(1.0, 0.97, 0.93) * 1.6 * box(d, 14.0, 16.0, vec2(0.9, 0.12), 0.10);
   gl_FragColor = vec4(room, 1.0);
 }`;

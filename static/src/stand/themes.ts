@@ -89,7 +89,7 @@ export const ROOMS: Record<Theme, Room> = {
     studio: 0.75,
     lamp: 1.2,
     exposure: 1.1,
-    edge: "#000000",
+    edge: "#262626",
     edgeWidth: 2.25,
     edgeOpacity: 1,
     lane: "#ffb37a",

@@ -8,15 +8,15 @@ export interface TierSettings {
   pixelRatio: number;
   /** Side of the shadow map in texels, 0 for none. */
   shadow: number;
-  /** Iridescence and diffraction. */
-  fine: boolean;
+  /** Light per corner instead of per pixel, and only the rim of hidden fields of joints. */
+  plain: boolean;
   occlusion: boolean;
 }
 
 export const TIERS: Record<Tier, TierSettings> = {
-  high: { pixelRatio: 2, shadow: 2048, fine: true, occlusion: true },
-  medium: { pixelRatio: 2, shadow: 1024, fine: true, occlusion: false },
-  low: { pixelRatio: 1, shadow: 0, fine: false, occlusion: false },
+  high: { pixelRatio: 2, shadow: 2048, plain: false, occlusion: true },
+  medium: { pixelRatio: 2, shadow: 1024, plain: false, occlusion: false },
+  low: { pixelRatio: 1, shadow: 0, plain: true, occlusion: false },
 };
 
 /** Drawing on the processor shows in the renderer's name; measuring would cost the reader seconds. */

@@ -14,22 +14,42 @@ interface Face {
   edge: Edge;
 }
 
+const Q: Face = { letter: "Q", colour: "#0072b2", ink: "#ffffff", edge: "solid" };
+const K: Face = { letter: "K", colour: "#e69f00", ink: "#1c1400", edge: "hatched" };
+const V: Face = { letter: "V", colour: "#009e73", ink: "#00150f", edge: "hatched" };
+const S: Face = { letter: "S", colour: "#d55e00", ink: "#ffffff", edge: "dotted" };
+const P: Face = { ...S, letter: "P" };
+const O: Face = { letter: "O", colour: "#cc79a7", ink: "#2b0a1c", edge: "double" };
+const STATISTICS: Face = { letter: "", colour: "#999999", ink: "#1c1c1c", edge: "plain" };
+/** A gradient looks like what it is the gradient of. */
+const gradient = (face: Face): Face => ({ ...face, letter: `d${face.letter}` });
+
 export const FACES: Record<Tensor, Face> = {
-  q: { letter: "Q", colour: "#0072b2", ink: "#ffffff", edge: "solid" },
-  k: { letter: "K", colour: "#e69f00", ink: "#1c1400", edge: "hatched" },
-  v: { letter: "V", colour: "#009e73", ink: "#00150f", edge: "hatched" },
-  s: { letter: "S", colour: "#d55e00", ink: "#ffffff", edge: "dotted" },
-  p: { letter: "P", colour: "#d55e00", ink: "#ffffff", edge: "dotted" },
-  o: { letter: "O", colour: "#cc79a7", ink: "#2b0a1c", edge: "double" },
-  lse: { letter: "", colour: "#999999", ink: "#1c1c1c", edge: "plain" },
+  q: Q,
+  k: K,
+  v: V,
+  s: S,
+  p: P,
+  o: O,
+  o_acc: O,
+  stats: STATISTICS,
+  lse: STATISTICS,
+  delta: STATISTICS,
+  do: gradient(O),
+  dq: gradient(Q),
+  dq_acc: gradient(Q),
+  dk: gradient(K),
+  dv: gradient(V),
+  dp: gradient(P),
+  ds: gradient(S),
 };
 
-export const ATLAS_ORDER: readonly Tensor[] = ["q", "k", "v", "s", "p", "o", "lse"];
+export const ATLAS_ORDER = Object.keys(FACES) as Tensor[];
 
-/** Cells of the atlas: 4 × 2, each this many pixels. */
+/** Side of a cell of the atlas in pixels, and how many there are. */
 const CELL = 128;
 export const ATLAS_COLUMNS = 4;
-export const ATLAS_ROWS = 2;
+export const ATLAS_ROWS = 5;
 const BAND = 15;
 
 export function drawAtlas(): CanvasTexture {
@@ -59,7 +79,7 @@ function drawFace(context: CanvasRenderingContext2D, face: Face): void {
   drawEdge(context, face);
   if (!face.letter) return;
   context.fillStyle = face.ink;
-  context.font = "700 84px 'Liberation Sans', Arial, Helvetica, sans-serif";
+  context.font = `700 ${face.letter.length > 1 ? 64 : 84}px 'Liberation Sans', Arial, Helvetica, sans-serif`;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   const box = context.measureText(face.letter);
@@ -99,7 +119,7 @@ function drawEdge(context: CanvasRenderingContext2D, face: Face): void {
     context.clip("evenodd");
     context.lineWidth = 5;
     // The two hatched kinds lean opposite ways.
-    const lean = face.letter === "K" ? 1 : -1;
+    const lean = face.letter.endsWith("K") ? 1 : -1;
     for (let x = -CELL; x < 2 * CELL; x += 14) {
       context.beginPath();
       context.moveTo(x, 0);

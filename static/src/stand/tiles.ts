@@ -11,13 +11,14 @@ import {
 } from "three";
 import { explodeOffset } from "./explode";
 import { type FlowTiles, tilesAt } from "./flow";
+import { isStrip } from "./flow-kinds";
 import { FlowLayout, type FlowSite } from "./flow-layout";
 import { slabGeometry } from "./slab";
 import { ATLAS_COLUMNS, ATLAS_ORDER, ATLAS_ROWS, drawAtlas } from "./tile-atlas";
-import type { Flow, Schedule } from "./types";
+import type { Flow, Schedule, Tensor } from "./types";
 
-/** Most tiles drawn at once: K and V of 32 blocks in the L2, 32 Q blocks on their SMs, and what is in flight. */
-const MOST = 256;
+/** Most tiles drawn at once: what waits in the L2 at 32 blocks, a row on its SM, and what is in flight. */
+const MOST = 384;
 
 export class Tiles {
   readonly mesh: InstancedMesh;
@@ -25,7 +26,7 @@ export class Tiles {
   private readonly kinds: InstancedBufferAttribute;
   private readonly atlas: Texture;
   readonly list: FlowTiles = { count: 0, items: [] };
-  private readonly at = new Float32Array(3);
+  private readonly at = new Float32Array(4);
   private readonly matrix = new Matrix4();
   private schedule: Schedule | null = null;
 
@@ -54,7 +55,7 @@ export class Tiles {
     }
     if (this.schedule !== flow.schedule || !this.layout) {
       this.schedule = flow.schedule;
-      this.layout = new FlowLayout(this.site, flow.schedule.blocks_m, flow.schedule.blocks_n);
+      this.layout = new FlowLayout(this.site, flow.schedule);
     }
     const layout = this.layout;
     tilesAt(flow.schedule, flow.time, this.list);
@@ -65,8 +66,8 @@ export class Tiles {
       const tile = this.list.items[i] as FlowTiles["items"][number];
       const home = layout.place(tile, this.at);
       const rise = stackRise + (dieRise - stackRise) * home;
-      const size = layout.tile * Math.max(tile.scale, 0.001);
-      this.matrix.makeScale(tile.tensor === "lse" ? size * 0.3 : size, size, size);
+      const size = layout.tile * Math.max(tile.scale, 0.001) * (this.at[3] as number);
+      this.matrix.makeScale(size, size, isStrip(tile.tensor) ? size * 0.3 : size);
       this.matrix.setPosition(this.at[0] as number, (this.at[1] as number) + rise, this.at[2] as number);
       this.mesh.setMatrixAt(i, this.matrix);
       this.kinds.array[i] = ATLAS_ORDER.indexOf(tile.tensor);
@@ -75,6 +76,16 @@ export class Tiles {
     this.mesh.visible = count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.kinds.needsUpdate = true;
+  }
+
+  /** One more tile, placed freely: the plaque names its lit row and column with them. */
+  add(tensor: Tensor, matrix: Matrix4): void {
+    const i = this.mesh.count;
+    if (i >= MOST) return;
+    this.mesh.setMatrixAt(i, matrix);
+    this.kinds.array[i] = ATLAS_ORDER.indexOf(tensor);
+    this.mesh.count = i + 1;
+    this.mesh.visible = true;
   }
 
   dispose(): void {

@@ -6,7 +6,24 @@
 export type Tier = "high" | "medium" | "low";
 export type Theme = "gallery" | "dark" | "projector";
 export type Level = "hbm" | "l2" | "sm";
-export type Tensor = "q" | "k" | "v" | "s" | "p" | "o" | "lse";
+export type Tensor =
+  | "q"
+  | "k"
+  | "v"
+  | "s"
+  | "p"
+  | "o"
+  | "o_acc"
+  | "stats"
+  | "lse"
+  | "delta"
+  | "do"
+  | "dq"
+  | "dq_acc"
+  | "dk"
+  | "dv"
+  | "dp"
+  | "ds";
 export type PoseName = "hero" | "levels" | "flow" | "section" | "die" | "stack" | "exploded" | "grid";
 
 /** One tile crossing one line, as `/api/schedule` lists it. */
@@ -98,6 +115,8 @@ export interface Stand {
   set(patch: Partial<StandState>): void;
   readonly state: StandState;
   parts(): readonly Part[];
+  /** Where the middle of a part stands now, in millimetres of the model; null for an unknown part. */
+  partCentre(id: string): readonly [number, number, number] | null;
   /** Marks a part as picked (from a list, say) or clears the pick. */
   pick(id: string | null): void;
   /** Gives the camera back to the authored pose. */

@@ -3,15 +3,45 @@
 export type Gpu = "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
 export type Algorithm = "standard" | "fa2" | "none";
 export type ThemeName = "gallery" | "dark" | "projector";
+/** Who reads: new to GPUs, knows GPUs, writes kernels. */
+export type Level = "new" | "know" | "write";
 export type TierName = "high" | "medium" | "low" | "auto";
 
-export interface ExhibitState {
+export type Direction = "forward" | "backward";
+export type Dtype = "fp16" | "bf16" | "fp8" | "fp32";
+export type Broken = "no_rescale" | "no_running_max" | "keep_s";
+/** The two moments at which the laboratory asks before it shows: double N, and d from 64 to 128. */
+export type Question = "n" | "d";
+
+/** Everything a count depends on. */
+export interface Setting {
   seqlen: number;
   headDim: number;
   blockM: number;
   blockN: number;
+  direction: Direction;
   causal: boolean;
+  dtype: Dtype;
+  batch: number;
+  numHeads: number;
+  /** Key/value heads; null: as many as query heads. */
+  numHeadsKv: number | null;
   gpu: Gpu;
+}
+
+/** What the reader committed to, and the length at which the question was asked. */
+export interface Guess {
+  value: number;
+  at: number;
+}
+
+export interface ExhibitState extends Setting {
+  /** A second setting kept beside the current one. */
+  compare: Setting | null;
+  broken: Broken | null;
+  ask: Question | null;
+  guessN: Guess | null;
+  guessD: Guess | null;
   /** Whose tiles fly; null leaves it to the chapter. */
   algorithm: Algorithm | null;
   /** 0 assembled … 1 apart; null leaves it to the chapter. */
@@ -20,6 +50,9 @@ export interface ExhibitState {
   moment: number | null;
   labels: boolean;
   theme: ThemeName;
+  level: Level;
+  /** Present mode: one step at a time, no scrolling. */
+  present: boolean;
   tier: TierName;
   /** A fixed clock, 0 … 1: nothing moves by itself, for pictures and lessons. */
   t: number | null;
@@ -30,6 +63,8 @@ export interface Choices {
   seqlens: readonly number[];
   headDims: readonly number[];
   blockRows: readonly number[];
+  heads: readonly number[];
+  batches: readonly number[];
   gpus: readonly string[];
 }
 
@@ -38,13 +73,25 @@ export const DEFAULTS: Readonly<ExhibitState> = {
   headDim: 128,
   blockM: 128,
   blockN: 128,
+  direction: "forward",
   causal: false,
+  dtype: "fp16",
+  batch: 1,
+  numHeads: 1,
+  numHeadsKv: null,
   gpu: "h100_sxm5",
+  compare: null,
+  broken: null,
+  ask: null,
+  guessN: null,
+  guessD: null,
   algorithm: null,
   explode: null,
   moment: null,
   labels: true,
   theme: "gallery",
+  level: "new",
+  present: false,
   tier: "auto",
   t: null,
 };

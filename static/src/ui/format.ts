@@ -1,6 +1,16 @@
 /* Numbers for reading. Decimal units for traffic, binary for what lies on the chip; four significant digits. */
 
 const NBSP = "\u00a0";
+const formatters = new Map<string, Intl.NumberFormat>();
+
+/** Making a formatter costs far more than using one, and the lever uses hundreds. */
+function formatter(key: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const known = formatters.get(key);
+  if (known) return known;
+  const made = new Intl.NumberFormat("en", options);
+  formatters.set(key, made);
+  return made;
+}
 
 function scaled(value: number, step: number, units: readonly string[]): string {
   let size = value;
@@ -14,12 +24,18 @@ function scaled(value: number, step: number, units: readonly string[]): string {
 
 /** At most `count` significant digits, with thousands separators; whole numbers stay whole. */
 export function digits(value: number, count: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 10 ** count) return value.toLocaleString("en");
-  return value.toLocaleString("en", { maximumSignificantDigits: count, minimumSignificantDigits: Math.min(3, count) });
+  if (Number.isInteger(value) && Math.abs(value) < 10 ** count) return whole(value);
+  const options = { maximumSignificantDigits: count, minimumSignificantDigits: Math.min(3, count) };
+  return formatter(`digits ${count}`, options).format(value);
 }
 
 export function whole(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: 0 });
+  return formatter("whole", { maximumFractionDigits: 0 }).format(value);
+}
+
+/** A ratio, always three digits: 2.00, 33.0, 0.508. */
+export function factor(value: number): string {
+  return formatter("factor", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }).format(value);
 }
 
 /** 138.4 MB; below 1,000 in plain bytes. */

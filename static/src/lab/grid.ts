@@ -1,21 +1,18 @@
 /* The N×N grid of score blocks at a moment of a schedule: which block is worked on, which lie in HBM, which are gone. */
-import type { ScheduleAnswer, TrafficAnswer } from "../api/schema.gen";
+import type { ScheduleAnswer } from "../api/schema.gen";
 import type { BlockGrid, Cell } from "../figures/block-grid";
 import { blockExists, computesAt, storedAt } from "../stand/flow";
 import type { Flow } from "../stand/types";
 import { byId } from "../ui/dom";
 import { whole } from "../ui/format";
 
-/** The laboratory's own grid where it can be drawn, eight by eight where it has too many blocks. */
-export function drawnBlocks(answer: TrafficAnswer): { m: number; n: number } {
-  const { blocks_m: m, blocks_n: n } = answer.block;
-  return m <= 32 && n <= 32 ? { m, n } : { m: 8, n: 8 };
-}
+const EMPTY_SIDE = 8;
 
 export function drawGrid(grid: BlockGrid, flow: Flow | null, answer: ScheduleAnswer | null): void {
   const caption = byId("lab-grid-caption");
   if (!flow || !answer) {
-    grid.draw({ rows: 8, columns: 8, cell: () => "waiting" }, "The grid of score blocks, none computed yet.");
+    const cell = (): Cell => "waiting";
+    grid.draw({ rows: EMPTY_SIDE, columns: EMPTY_SIDE, cell }, "The grid of score blocks, none computed yet.");
     caption.textContent = "Choose whose tiles fly, under the stand, to see the grid at work.";
     return;
   }
@@ -37,11 +34,23 @@ export function drawGrid(grid: BlockGrid, flow: Flow | null, answer: ScheduleAns
     { rows: schedule.blocks_m, columns: schedule.blocks_n, cell },
     `Score blocks of ${way} at step ${Math.floor(time)} of ${schedule.num_steps}.`,
   );
-  const kept =
-    schedule.algorithm === "standard"
-      ? "Filled squares lie in HBM: S pale, P strong."
-      : "Grey squares are done and gone: none of them was written to HBM.";
-  caption.textContent =
-    `Each square is a block of ${whole(answer.block_m)} × ${whole(answer.block_n)} scores. ` +
-    `The bright one is being computed. ${kept}`;
+  caption.textContent = `${squares(answer)} The bright one is being computed. ${kept(answer)}`;
+}
+
+/** What a square stands for: one block, or honestly several where there are too many to draw. */
+export function squares(answer: ScheduleAnswer): string {
+  const { blocks_in_one_m: m, blocks_in_one_n: n } = answer;
+  const scores = `${whole(answer.block_m)} × ${whole(answer.block_n)} scores`;
+  if (m === 1 && n === 1) return `Each square is a block of ${scores}.`;
+  return (
+    `Each square stands for ${whole(m)} × ${whole(n)} blocks, ${scores} in all; ` +
+    "the tallies under the stand count squares, so K and V pass less often there than in the readouts."
+  );
+}
+
+function kept(answer: ScheduleAnswer): string {
+  if (answer.algorithm !== "standard") return "Grey squares are done and gone: none of them was written to HBM.";
+  return answer.causal
+    ? "Filled squares lie in HBM: S pale, P strong; the mask saves the standard way nothing."
+    : "Filled squares lie in HBM: S pale, P strong.";
 }

@@ -1,0 +1,183 @@
+"""The tables that stand in for the touches without a script, counted when the server starts: nothing is typed twice.
+
+Each is what the touch shows before anybody moves it, by the same formulas the API answers with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.facts.registry import Registry
+from app.theory import exactness, flops, online_softmax, traffic
+from app.theory.shapes import AttentionShape, BlockShape
+
+SHAPE = AttentionShape(seqlen=4096, head_dim=128)
+BLOCK = BlockShape(128, 128)
+BLOCK_ROWS = (64, 128, 256)
+SOFTMAX_BLOCK = 2
+# Kernel → tensors read and written; the order of the standard way.
+KERNELS = (
+    ("1 · S = Q Kᵀ / √d", ("q", "k"), ("s",)),
+    ("2 · P = softmax(S)", ("s",), ("p",)),
+    ("3 · O = P V", ("p", "v"), ("o",)),
+)
+LINES = {"hbm": "HBM ↔ chip", "l2_to_sm": "L2 ↔ SMs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel of the standard way: (tensor, bytes) it reads and writes."""
+
+    title: str
+    reads: tuple[tuple[str, int], ...]
+    writes: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """HBM traffic of the standard way, kernel by kernel, in bytes."""
+
+    seqlen: int
+    head_dim: int
+    kernels: tuple[Kernel, ...]
+    read_bytes: int
+    written_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRow:
+    """Passes and bytes into the SMs for one size of block, both loop orders."""
+
+    seqlen: int
+    head_dim: int
+    rows: int
+    fa1_q_passes: int
+    fa1_bytes: int
+    fa2_kv_passes: int
+    fa2_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxRow:
+    """One step over our own row: the scores it takes and the state after it."""
+
+    scores: tuple[float, ...]
+    row_max: float
+    rescale: float
+    row_sum: float
+    acc: float
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxTable:
+    """Our own row of the ledger, taken `block` at a time."""
+
+    scores: tuple[float, ...]
+    values: tuple[float, ...]
+    block: int
+    steps: tuple[SoftmaxRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardRow:
+    """One way of getting P for the backward pass: bytes kept, bytes moved, operations."""
+
+    title: str
+    seqlen: int
+    head_dim: int
+    rows: int
+    saved_bytes: int
+    moved_bytes: int
+    line: str
+    matmuls: int
+    flops: int
+
+
+@dataclass(frozen=True, slots=True)
+class TouchTables:
+    """All of them, as the templates in `touches/` use them."""
+
+    round_trip: RoundTrip
+    blocks: tuple[BlockRow, ...]
+    softmax: SoftmaxTable
+    backward: tuple[BackwardRow, ...]
+    exactness: exactness.Exactness
+
+
+def build(registry: Registry) -> TouchTables:
+    """Count everything once."""
+    return TouchTables(
+        round_trip=_round_trip(),
+        blocks=tuple(_block_row(rows) for rows in BLOCK_ROWS),
+        softmax=_softmax(registry),
+        backward=(_backward("standard", "Store P"), _backward("fa2", "Recompute P")),
+        exactness=exactness.exactness(seed=1, seqlen=256, head_dim=64, block_m=64, block_n=64, outliers=True),
+    )
+
+
+def _round_trip() -> RoundTrip:
+    counted = traffic.count("standard", SHAPE, BLOCK)
+    by_tensor = {transfer.tensor: transfer for transfer in counted.by_tensor}
+    return RoundTrip(
+        seqlen=SHAPE.seqlen,
+        head_dim=SHAPE.head_dim,
+        kernels=tuple(
+            Kernel(
+                title,
+                tuple((name.upper(), by_tensor[name].read_bytes) for name in reads),
+                tuple((name.upper(), by_tensor[name].written_bytes) for name in writes),
+            )
+            for title, reads, writes in KERNELS
+        ),
+        read_bytes=counted.read_bytes,
+        written_bytes=counted.written_bytes,
+    )
+
+
+def _block_row(rows: int) -> BlockRow:
+    block = BlockShape(rows, rows)
+    first, second = traffic.count("fa1", SHAPE, block), traffic.count("fa2", SHAPE, block)
+    loaded = {transfer.tensor: transfer.read_bytes for transfer in first.by_tensor}
+    return BlockRow(
+        seqlen=SHAPE.seqlen,
+        head_dim=SHAPE.head_dim,
+        rows=rows,
+        fa1_q_passes=loaded["q"] // SHAPE.q_bytes,
+        fa1_bytes=first.total_bytes,
+        fa2_kv_passes=round(traffic.kv_passes(SHAPE, block, "fa2")),
+        fa2_bytes=second.total_bytes,
+    )
+
+
+def _softmax(registry: Registry) -> SoftmaxTable:
+    scores = _numbers(registry, "own-softmax-row")
+    values = _numbers(registry, "own-softmax-values")
+    trace = online_softmax.trace(scores, SOFTMAX_BLOCK, values)
+    steps = tuple(
+        SoftmaxRow(scores[step.start : step.stop], step.row_max, step.rescale, step.row_sum, step.acc or 0.0)
+        for step in trace.steps
+    )
+    return SoftmaxTable(scores, values, SOFTMAX_BLOCK, steps)
+
+
+def _numbers(registry: Registry, fact_id: str) -> tuple[float, ...]:
+    value = registry.fact(fact_id).value
+    if not isinstance(value, tuple):
+        raise TypeError(f"{fact_id} is not a list of numbers")
+    return tuple(float(part) for part in value if isinstance(part, int | float))
+
+
+def _backward(model: str, title: str) -> BackwardRow:
+    moved = traffic.count(model, SHAPE, BLOCK, "backward")
+    operations = flops.count(SHAPE, BLOCK, model, "backward")
+    return BackwardRow(
+        title=title,
+        seqlen=SHAPE.seqlen,
+        head_dim=SHAPE.head_dim,
+        rows=BLOCK.block_m,
+        saved_bytes=moved.saved_bytes,
+        moved_bytes=moved.total_bytes,
+        line=LINES[moved.line],
+        matmuls=operations.matmuls,
+        flops=operations.computed_flops,
+    )

@@ -1,0 +1,29 @@
+/* Measured points for the panel: bytes HBM really saw, from recorded hardware counters of the setting shown. */
+import type { TrafficAnswer } from "../api/schema.gen";
+
+export interface MeasuredPoint {
+  seqlen: number;
+  bytes: number;
+  /** Kernel, GPU and date, for the reader. */
+  label: string;
+}
+
+const EMPTY =
+  "Measured points appear inside the band where counters were recorded for this setting. There is no record for it yet.";
+
+/** What one recorded measurement must say to become a point; anything else is left out rather than guessed at. */
+export function measuredPoints(points: readonly TrafficAnswer[]): MeasuredPoint[] {
+  return points.flatMap(({ shape, measured }) =>
+    measured.flatMap((record) => {
+      const { kernel, gpu, date, hbm_bytes: bytes } = record as Record<string, unknown>;
+      if (typeof kernel !== "string" || typeof gpu !== "string" || typeof bytes !== "number") return [];
+      const label = `${kernel}, measured on ${gpu}${typeof date === "string" ? `, ${date}` : ""}`;
+      return [{ seqlen: shape.seqlen ?? 0, bytes, label }];
+    }),
+  );
+}
+
+export function measuredNote(points: readonly MeasuredPoint[]): string {
+  if (!points.length) return EMPTY;
+  return `${points.length} measured: ${[...new Set(points.map(({ label }) => label))].join("; ")}.`;
+}

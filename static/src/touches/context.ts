@@ -1,0 +1,22 @@
+/* What a touch is given: the reader's state, the tiles' clock, and a few ways to show something on the stand. */
+import type { FlowControl } from "../flow/control";
+import type { Store } from "../state/store";
+import type { Choices, ExhibitState } from "../state/types";
+
+export interface TouchContext {
+  store: Store<ExhibitState>;
+  choices: Choices;
+  flow: FlowControl;
+  /** Keeps parts bright until the reader moves on; null gives the chapter its own back. */
+  light(parts: readonly string[] | null): void;
+  /** The same for as long as something is rested on. */
+  glance(parts: readonly string[] | null): void;
+  /** Part ids of a `data-part` attribute; "hbm" stands for the stacks that are named. */
+  partsNamed(names: string): string[];
+  pick(part: string | null): void;
+  /** Hears of the part picked on the stand, or null; returns nothing: touches live as long as the page. */
+  onPicked(listener: (part: string | null) => void): void;
+}
+
+/** Fills `live`, the place for controls and figure; `host` holds the tables as well. */
+export type Touch = (live: HTMLElement, host: HTMLElement, context: TouchContext) => void;

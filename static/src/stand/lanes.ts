@@ -16,7 +16,7 @@ import type { Tensor } from "./types";
 /** Segments of a trail, and how much of the lane it covers. */
 const PIECES = 8;
 const REACH = 0.3;
-const MOST_TRAILS = 48;
+const MOST_TRAILS = 96;
 const MOST_LANES = 128;
 
 export class Lanes {

@@ -33,6 +33,9 @@ const LEAN = 0.5;
 const ABOVE = 4;
 const BEHIND = -18;
 const MOST = 32 * 32;
+/** Two of them stand side by side: smaller, and this far from the middle. */
+const TWIN_SCALE = 0.74;
+const TWIN_ASIDE = 13;
 
 /** Tiles lie face up; on the plaque they face the reader. */
 const FLAT_TO_UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
@@ -102,12 +105,13 @@ export class Plaque {
     this.group.add(this.board, this.cells);
   }
 
-  /** Its four corners in the world, for fitting the camera. */
+  /** Its four corners in the world, for fitting the camera; room for two of them side by side. */
   get corners(): Vec3[] {
     this.group.updateMatrix();
     const half = SIDE / 2 + MARGIN + 2;
+    const wide = Math.max(half, TWIN_SCALE * half + TWIN_ASIDE);
     const place = this.group.position;
-    return [-half - 1, half].flatMap((x) =>
+    return [-wide - 1, wide].flatMap((x) =>
       [0, 2 * half].map((up): Vec3 => [x, place.y + up * Math.cos(LEAN), place.z - up * Math.sin(LEAN)]),
     );
   }
@@ -118,10 +122,15 @@ export class Plaque {
     (this.uniforms.outline as IUniform<Color>).value.set(room.plaqueInk);
   }
 
-  /** `presence`: 0 away … 1 there, while it fades. Without a flow the grid is empty. */
-  show(flow: Flow | null, presence: number, lift: number): void {
+  /**
+   * `presence`: 0 away … 1 there, while it fades. Without a flow the grid is empty. `side`: −1 or 1 where two stand side
+   * by side, 0 where it stands alone.
+   */
+  show(flow: Flow | null, presence: number, lift: number, side: -1 | 0 | 1): void {
     this.group.visible = presence > 0.001;
     if (!this.group.visible) return;
+    this.group.scale.setScalar(side ? TWIN_SCALE : 1);
+    this.group.position.x = side * TWIN_ASIDE;
     (this.uniforms.opacity as IUniform<number>).value = presence;
     this.group.position.y = this.floor + lift;
     const rows = flow?.schedule.blocks_m ?? 8;

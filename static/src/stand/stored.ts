@@ -4,14 +4,14 @@
  */
 import { DynamicDrawUsage, InstancedBufferAttribute, InstancedMesh, Matrix4, MeshStandardMaterial } from "three";
 import { explodeOffset } from "./explode";
-import { storedAt } from "./flow";
+import { keptAt } from "./flow";
 import type { FlowLayout } from "./flow-layout";
 import { slabGeometry } from "./slab";
 import { FACES } from "./tile-atlas";
 import type { Flow } from "./types";
 
-/** S and P of 32 × 32 blocks. */
-const MOST = 2 * 32 * 32;
+/** Three matrices of 32 × 32 blocks. */
+const MOST = 3 * 32 * 32;
 
 export class Stored {
   readonly mesh: InstancedMesh;
@@ -58,13 +58,14 @@ export class Stored {
       const rise = explodeOffset("stacks_left", explode);
       for (let m = 0; m < blocks_m; m++)
         for (let n = 0; n < blocks_n; n++) {
-          const stored = storedAt(flow.schedule, flow.time, m, n);
-          for (let which = 0; which < stored; which++) {
-            const [x, z, side] = layout.storedCell(which === 0 ? "s" : "p", m, n);
+          for (let as = 0; as < layout.storedKinds; as++) {
+            const which = as as 0 | 1 | 2;
+            if (!keptAt(flow.schedule, flow.time, m, n, which)) continue;
+            const [x, z, side] = layout.storedCell(which, m, n);
             this.matrix.makeScale(side, side, side);
             this.matrix.setPosition(x + Math.sign(x) * Math.abs(rise[0]), this.top + 0.02 + rise[1], z);
             this.mesh.setMatrixAt(count, this.matrix);
-            this.isP.array[count] = which;
+            this.isP.array[count] = which === 1 ? 1 : 0;
             count++;
           }
         }

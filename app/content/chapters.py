@@ -19,7 +19,8 @@ FOLDER = Path(__file__).parent / "chapters"
 COUNT = 14
 
 POSES = ("hero", "levels", "flow", "section", "die", "stack", "exploded", "grid")
-FLOWS = ("", "standard", "fa2")
+FLOWS = ("", "standard", "fa1", "fa2")
+DIRECTIONS = ("forward", "backward")
 PARTS = (
     "base",
     "substrate",
@@ -41,7 +42,10 @@ class ChapterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StandScene:
-    """What the stand shows in a chapter: pose, parts kept bright, explode 0…1, flow, grid, labels."""
+    """What the stand shows in a chapter: pose, parts kept bright, explode 0…1, flow, grid, labels.
+
+    `direction` is the pass whose tiles fly; `plaque` raises the block diagram over the die.
+    """
 
     pose: str
     explode: float
@@ -49,6 +53,8 @@ class StandScene:
     flow: str
     grid: bool
     labels: bool
+    direction: str = "forward"
+    plaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,9 @@ def _check(chapter: Chapter, path: Path, facts: Mapping[str, registry.Fact]) -> 
     if scene.pose not in POSES:
         raise ChapterError(f"{path.name}: pose {scene.pose!r} is none of {', '.join(POSES)}")
     if scene.flow not in FLOWS:
-        raise ChapterError(f"{path.name}: flow {scene.flow!r} is none of standard, fa2 or empty")
+        raise ChapterError(f"{path.name}: flow {scene.flow!r} is none of standard, fa1, fa2 or empty")
+    if scene.direction not in DIRECTIONS:
+        raise ChapterError(f"{path.name}: direction {scene.direction!r} is neither forward nor backward")
     if not 0.0 <= scene.explode <= 1.0:
         raise ChapterError(f"{path.name}: explode must lie in 0 … 1, not {scene.explode}")
     for part in scene.lit:

@@ -8,7 +8,9 @@ import { drawGrid, drawnBlocks } from "./flow/grid";
 import { FlowPanel } from "./flow/panel";
 import { Lab } from "./lab/lab";
 import { showLevers, wireControls } from "./stage/controls";
+import { diePicked } from "./stage/die-pick";
 import { listParts, showPart } from "./stage/part-card";
+import { nameOf, tileNamed } from "./stand/flow-follow";
 import type { Flow, Stand, StandState } from "./stand/types";
 import { createStore } from "./state/store";
 import { type Choices, DEFAULTS, type ExhibitState } from "./state/types";
@@ -51,12 +53,14 @@ function start(boot: Boot): void {
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let stand: Stand | null = null;
   let flow: Flow | null = null;
+  let twin: Flow | null = null;
   let blocks = { m: 8, n: 8 };
 
   const grid = new BlockGrid(byId("lab-grid"));
-  const panel = new FlowPanel(store, (now, answer) => {
+  const panel = new FlowPanel(store, (now, answer, second) => {
     flow = now;
-    stand?.set({ flow });
+    twin = second;
+    stand?.set({ flow, twin });
     drawGrid(grid, now, answer);
   });
   const director = new Director(boot.chapters, (chapter) => {
@@ -80,15 +84,20 @@ function start(boot: Boot): void {
       labels: now.labels && scene.labels,
       grid: scene.grid,
       flow,
+      twin,
+      follow: tileNamed(now.follow),
+      plaque: now.plaque ?? scene.plaque,
+      die: diePicked(now.die),
       theme: now.theme,
     };
   }
 
   function applyScene(chapter: ChapterScene): void {
-    const { grid: gridShown, flow: algorithm } = chapter.stand;
+    const { grid: gridShown, flow: algorithm, direction } = chapter.stand;
     panel.pause();
     panel.setScene({
       algorithm: algorithm || "none",
+      direction,
       blocksM: gridShown ? blocks.m : 8,
       blocksN: gridShown ? blocks.n : 8,
     });
@@ -131,7 +140,9 @@ function start(boot: Boot): void {
         onHover: (part) => void showPart(part, false, closePart),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
+          if (taken && store.get().follow) store.set({ follow: null });
         },
+        onPickTile: (tile) => store.set({ follow: nameOf(tile) }),
         onContextLost: () => {
           note.hidden = false;
           note.textContent = "The graphics device was lost; the stand comes back when the browser gives it back.";

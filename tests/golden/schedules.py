@@ -1,4 +1,4 @@
-"""Writes `schedules.json`: what `/api/schedule` answers for every algorithm, direction and mask, on a small uneven grid.
+"""Writes `schedules.json`: what `/api/schedule` answers for each algorithm, direction and mask, on a small uneven grid.
 
 The browser's tests read it, so that they check real schedules against the server's own sums. Moves are stored as lists
 to keep the file small. Regenerate with `python -m tests.golden.schedules`; a test compares the file with the API.

@@ -10,7 +10,9 @@ export interface ChapterScene {
     pose: PoseName;
     explode: number;
     lit: string[];
-    flow: "" | "standard" | "fa2";
+    flow: "" | "standard" | "fa1" | "fa2";
+    direction: "forward" | "backward";
+    plaque: boolean;
     grid: boolean;
     labels: boolean;
   };

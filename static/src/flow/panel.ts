@@ -1,126 +1,186 @@
 /*
- * The controls under the stand that make tiles fly: whose tiles, play, step, scrub, and the two tallies. The schedule
- * and its sums come from the server; the tally adds up the bytes of the moves that have happened.
+ * The controls under the stand that make tiles fly: whose tiles, which pass, side by side or alone, one SM after the
+ * other or all at once, play, step, scrub, and the two tallies. Schedules and their sums come from the server; a tally
+ * adds up the bytes of the moves that have happened.
  */
 import { ApiError, getSchedule } from "../api/client";
 import type { ScheduleAnswer } from "../api/schema.gen";
-import { tallyAt } from "../stand/flow";
 import type { Flow, Schedule } from "../stand/types";
 import type { Store } from "../state/store";
-import type { Algorithm, ExhibitState } from "../state/types";
+import type { Algorithm, Direction, ExhibitState } from "../state/types";
 import { byId } from "../ui/dom";
-import { decimalBytes, whole } from "../ui/format";
+import { type Choice, choiceOf, type Scene } from "./choice";
+import type { FlowControl, FlowMoment } from "./control";
+import { FollowMenu } from "./follow-menu";
 import { Player, type PlayerView, STEPS_PER_SECOND } from "./player";
+import { showSums, showTallies } from "./tallies";
+import { noteOf } from "./words";
 
-export interface Scene {
-  /** Whose tiles the chapter shows; "none" for none. */
-  algorithm: Algorithm;
-  blocksM: number;
-  blocksN: number;
-}
+export type { Scene } from "./choice";
 
 /** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
 const TELLING_MOMENT = 0.42;
+/** With every SM at work a step shows a whole column of blocks and needs longer to be read. */
+const AT_ONCE_PACE = 0.2;
+/** The eye goes along with a tile more slowly than it watches a board of them. */
+const FOLLOWING_PACE = 0.15;
 
-const NOTES: Record<Schedule["algorithm"], string> = {
-  standard: "The score blocks S and P go out to the stacks and come back.",
-  fa2: "Each score block lives and dies on its SM; only O goes back.",
-};
+/** What is shown: one flow, or two on one clock; the answer is the first one's. */
+export type ShowFlow = (flow: Flow | null, answer: ScheduleAnswer | null, twin: Flow | null) => void;
 
-export class FlowPanel {
+export class FlowPanel implements FlowControl {
   private readonly player: Player;
-  private answer: ScheduleAnswer | null = null;
+  private readonly followMenu: FollowMenu;
+  private answers: readonly ScheduleAnswer[] = [];
+  private schedules: readonly Schedule[] = [];
   private asking: AbortController | null = null;
   private scene: Scene = { algorithm: "none", blocksM: 8, blocksN: 8 };
   private asked = "";
+  private readonly listeners = new Set<(moment: FlowMoment) => void>();
 
   constructor(
     private readonly store: Store<ExhibitState>,
-    private readonly show: (flow: Flow | null, answer: ScheduleAnswer | null) => void,
+    private readonly show: ShowFlow,
   ) {
     this.player = new Player((view) => this.draw(view));
+    this.followMenu = new FollowMenu(store);
     byId("play").addEventListener("click", () => (this.player.view.playing ? this.player.pause() : this.player.play()));
     byId("step-back").addEventListener("click", () => this.player.step(-1));
     byId("step-forward").addEventListener("click", () => this.player.step(1));
-    byId<HTMLInputElement>("scrub").addEventListener("input", (event) => {
-      this.player.pause();
-      this.player.seek(Number((event.target as HTMLInputElement).value));
-    });
-    for (const input of document.querySelectorAll<HTMLInputElement>('input[name="algorithm"]'))
-      input.addEventListener("change", () => this.store.set({ algorithm: input.value as Algorithm, moment: null }));
+    byId<HTMLInputElement>("scrub").addEventListener("input", (event) =>
+      this.seek(Number((event.target as HTMLInputElement).value)),
+    );
+    for (const input of radios("algorithm"))
+      input.addEventListener("change", () => this.choose(input.value as Algorithm));
+    for (const input of radios("direction"))
+      input.addEventListener("change", () => this.choose(this.choice.algorithm, input.value as Direction));
+    for (const name of ["twin", "parallel"] as const) {
+      const box = byId<HTMLInputElement>(name);
+      box.addEventListener("change", () => store.set({ [name]: box.checked }));
+    }
     this.draw(this.player.view);
   }
 
   /** The chapter's wish; the reader's own choice, where there is one, goes before it. */
   setScene(scene: Scene): void {
     this.scene = scene;
+    const [answer] = this.answers;
     void this.refresh();
+    // Another step of the same schedule: only the moment changes.
+    if (answer && this.answers[0] === answer && typeof scene.moment === "number" && this.store.get().t === null)
+      this.player.seek(Math.round(scene.moment * this.player.view.length));
+  }
+
+  get moment(): FlowMoment {
+    return { answer: this.answers[0] ?? null, ...this.player.view };
+  }
+
+  subscribe(listener: (moment: FlowMoment) => void): () => void {
+    this.listeners.add(listener);
+    listener(this.moment);
+    return () => this.listeners.delete(listener);
+  }
+
+  choose(algorithm: Algorithm, direction: Direction = this.choice.direction): void {
+    this.store.set({ algorithm, direction, moment: null });
+  }
+
+  play(): void {
+    this.player.play();
   }
 
   pause(): void {
     this.player.pause();
   }
 
+  step(direction: 1 | -1): void {
+    this.player.step(direction);
+  }
+
+  seek(time: number): void {
+    this.player.pause();
+    this.player.seek(time);
+  }
+
   async refresh(): Promise<void> {
-    const { algorithm: chosen, seqlen, headDim, causal, moment, t } = this.store.get();
-    const algorithm = chosen ?? this.scene.algorithm;
-    const radio = document.querySelector<HTMLInputElement>(`input[name="algorithm"][value="${algorithm}"]`);
-    if (radio) radio.checked = true;
+    const { seqlen, headDim, causal, moment, t, twin, parallel, follow } = this.store.get();
+    const choice = this.choice;
+    tick("algorithm", choice.algorithm);
+    tick("direction", choice.direction);
+    byId<HTMLInputElement>("twin").checked = twin;
+    byId<HTMLInputElement>("parallel").checked = parallel;
+    this.player.pace = this.pace(parallel, follow !== null);
     const { blocksM, blocksN } = this.scene;
-    const asked = JSON.stringify([algorithm, seqlen, headDim, causal, blocksM, blocksN]);
-    if (asked === this.asked) return;
+    const question = { seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN };
+    const asked = JSON.stringify([choice.shown, choice.direction, parallel, question]);
+    if (asked === this.asked) {
+      this.followMenu.show(this.schedules[0] ?? null, this.player.view.time);
+      return;
+    }
     this.asked = asked;
     this.asking?.abort();
-    if (algorithm === "none") {
-      this.take(null, 0);
+    if (choice.shown.length === 0) {
+      this.take([], [], 0);
       return;
     }
     this.asking = new AbortController();
     const signal = this.asking.signal;
-    const question = { algorithm, seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN };
     try {
-      const answer = await getSchedule(question, signal);
+      const answers = await Promise.all(
+        choice.shown.map((algorithm) => getSchedule({ algorithm, direction: choice.direction, ...question }, signal)),
+      );
+      const schedules = await arranged(answers, parallel);
       if (signal.aborted) return;
       const before = this.player.view;
-      const kept =
-        this.answer?.algorithm === answer.algorithm && before.length > 0 ? before.time / before.length : null;
-      this.take(answer, t ?? moment ?? kept ?? TELLING_MOMENT);
+      const same =
+        this.answers[0]?.algorithm === answers[0]?.algorithm && this.answers[0]?.direction === choice.direction;
+      const kept = same && before.length > 0 ? before.time / before.length : null;
+      this.take(answers, schedules, t ?? moment ?? this.scene.moment ?? kept ?? TELLING_MOMENT);
     } catch (error) {
       if (signal.aborted) return;
       this.asked = "";
-      this.take(null, 0);
+      this.take([], [], 0);
       byId("flow-note").textContent = error instanceof ApiError ? error.message : "The tiles could not be loaded.";
       byId("stand-panel").classList.add("has-flow");
     }
   }
 
-  private take(answer: ScheduleAnswer | null, share: number): void {
-    this.answer = answer;
-    byId("stand-panel").classList.toggle("has-flow", answer !== null);
-    if (answer) {
-      const scrub = byId<HTMLInputElement>("scrub");
-      scrub.max = String(answer.num_steps);
-      byId("sum-hbm").textContent = decimalBytes(answer.sums.hbm?.total_bytes ?? 0);
-      byId("sum-l2").textContent = decimalBytes(answer.sums.l2_to_sm?.total_bytes ?? 0);
-      byId("flow-note").textContent =
-        `${NOTES[answer.algorithm as Schedule["algorithm"]]} One head, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
-        `${answer.blocks_m} × ${answer.blocks_n} blocks of ${whole(answer.block_m)} × ${whole(answer.block_n)} rows. Counted.`;
-    }
-    const grid = answer ? (answer.blocks_m * answer.blocks_n) / 64 : 1;
-    const length = answer?.num_steps ?? 0;
-    const steps = this.store.get().t === null ? Math.round(share * length) : share * length;
-    this.player.load(length, steps, STEPS_PER_SECOND * Math.max(1, grid));
+  private get choice(): Choice {
+    return choiceOf(this.store.get(), this.scene);
+  }
+
+  private take(answers: readonly ScheduleAnswer[], schedules: readonly Schedule[], share: number): void {
+    this.answers = answers;
+    this.schedules = schedules;
+    byId("stand-panel").classList.toggle("has-flow", answers.length > 0);
+    const length = Math.max(0, ...schedules.map(({ num_steps }) => num_steps));
+    byId<HTMLInputElement>("scrub").max = String(Math.max(1, length));
+    showSums(answers);
+    const { parallel, follow, t } = this.store.get();
+    byId("flow-note").textContent = noteOf({ answers, parallel });
+    const steps = t === null ? Math.round(share * length) : share * length;
+    this.player.load(length, steps, this.pace(parallel, follow !== null));
+  }
+
+  /** Steps a second: larger grids keep the pace per row. */
+  private pace(parallel: boolean, following: boolean): number {
+    const first = this.schedules[0];
+    const blocks = first ? first.blocks_m * first.blocks_n : 64;
+    const base = STEPS_PER_SECOND * Math.max(1, parallel ? Math.sqrt(blocks / 64) : blocks / 64);
+    return base * (parallel && first?.strands ? AT_ONCE_PACE : 1) * (following ? FOLLOWING_PACE : 1);
   }
 
   private draw(view: PlayerView): void {
-    const answer = this.answer;
+    for (const listener of this.listeners) listener(this.moment);
+    const [first, second] = this.schedules;
     const fixed = this.store.get().t !== null;
     const play = byId<HTMLButtonElement>("play");
     play.textContent = view.playing ? "Pause" : "Play";
     play.setAttribute("aria-pressed", String(view.playing));
-    for (const id of ["play", "step-back", "step-forward"]) byId<HTMLButtonElement>(id).disabled = !answer || fixed;
-    if (!answer) {
-      this.show(null, null);
+    for (const id of ["play", "step-back", "step-forward"]) byId<HTMLButtonElement>(id).disabled = !first || fixed;
+    this.followMenu.show(first ?? null, view.time);
+    if (!first) {
+      this.show(null, null, null);
       return;
     }
     const scrub = byId<HTMLInputElement>("scrub");
@@ -128,17 +188,29 @@ export class FlowPanel {
     const moment = `step ${Math.floor(view.time)} of ${view.length}`;
     scrub.setAttribute("aria-valuetext", moment);
     byId("moment").textContent = moment;
-    const schedule = answer as Schedule;
-    const tally = tallyAt(schedule, view.time);
-    for (const [id, line] of [
-      ["tally-hbm", tally.hbm],
-      ["tally-l2", tally.l2_to_sm],
-    ] as const) {
-      const bytes = line.read_bytes + line.written_bytes;
-      const output = byId(id);
-      output.textContent = decimalBytes(bytes);
-      output.dataset.bytes = String(bytes);
-    }
-    this.show({ schedule, time: view.time }, answer);
+    // On one clock the shorter schedule is done first and stays done.
+    const at = (schedule: Schedule) => Math.min(view.time, schedule.num_steps);
+    showTallies(this.schedules, this.schedules.map(at));
+    this.show(
+      { schedule: first, time: at(first) },
+      this.answers[0] ?? null,
+      second ? { schedule: second, time: at(second) } : null,
+    );
   }
+}
+
+function radios(name: string): NodeListOf<HTMLInputElement> {
+  return document.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`);
+}
+
+function tick(name: string, value: string): void {
+  for (const input of radios(name)) input.checked = input.value === value;
+}
+
+/** The schedules as drawn: as they were answered, or with every SM at work at once. */
+async function arranged(answers: readonly ScheduleAnswer[], parallel: boolean): Promise<Schedule[]> {
+  const schedules = answers as readonly Schedule[];
+  if (!parallel) return [...schedules];
+  const { atOnce } = await import("../stand/flow-parallel");
+  return schedules.map(atOnce);
 }

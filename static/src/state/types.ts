@@ -1,7 +1,8 @@
 /* The reader's whole state: everything here is in the address, and nothing that matters is anywhere else. */
 
 export type Gpu = "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
-export type Algorithm = "standard" | "fa2" | "none";
+export type Algorithm = "standard" | "fa1" | "fa2" | "none";
+export type Direction = "forward" | "backward";
 export type ThemeName = "gallery" | "dark" | "projector";
 export type TierName = "high" | "medium" | "low" | "auto";
 
@@ -11,9 +12,20 @@ export interface ExhibitState {
   blockM: number;
   blockN: number;
   causal: boolean;
+  direction: Direction;
   gpu: Gpu;
-  /** Whose tiles fly; null leaves it to the chapter. */
+  /** Whose tiles fly; null leaves it to the chapter, and the direction with it. */
   algorithm: Algorithm | null;
+  /** The standard way and FlashAttention side by side. */
+  twin: boolean;
+  /** Every SM at work at once, instead of one after the other. */
+  parallel: boolean;
+  /** The tile the camera follows, as matrix and block: "k3". */
+  follow: string | null;
+  /** The block diagram over the die; null leaves it to the chapter. */
+  plaque: boolean | null;
+  /** What is picked on the die: "gpc_0", "tpc_4", "sm_17". */
+  die: string | null;
   /** 0 assembled … 1 apart; null leaves it to the chapter. */
   explode: number | null;
   /** Moment in the schedule as a share of it, 0 … 1; null leaves it to the chapter. */
@@ -39,8 +51,14 @@ export const DEFAULTS: Readonly<ExhibitState> = {
   blockM: 128,
   blockN: 128,
   causal: false,
+  direction: "forward",
   gpu: "h100_sxm5",
   algorithm: null,
+  twin: false,
+  parallel: false,
+  follow: null,
+  plaque: null,
+  die: null,
   explode: null,
   moment: null,
   labels: true,

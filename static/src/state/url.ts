@@ -12,7 +12,11 @@ export interface Decoded {
 const LONGEST_SEQLEN = 1_048_576;
 const THEMES = ["gallery", "dark", "projector"] as const;
 const TIERS = ["high", "medium", "low", "auto"] as const;
-const ALGORITHMS = ["standard", "fa2", "none"] as const;
+const ALGORITHMS = ["standard", "fa1", "fa2", "none"] as const;
+const DIRECTIONS = ["forward", "backward"] as const;
+/** A tile: the matrix and its block, or its two blocks for scores ("s2.5"). */
+const TILE = /^(q|k|v|o|do|dq|dk|dv)\d{1,2}$|^(s|p|dp|ds)\d{1,2}\.\d{1,2}$/;
+const ON_DIE = /^(gpc|tpc|sm)_\d{1,3}$/;
 
 export function decode(search: string, choices: Choices): Decoded {
   const query = new URLSearchParams(search);
@@ -45,7 +49,11 @@ export function decode(search: string, choices: Choices): Decoded {
     if (text === null) return fallback;
     return (offered as readonly string[]).includes(text) ? (text as T) : noted(name, text, fallback);
   }
-  function flag(name: string, fallback: boolean): boolean {
+  function shaped(name: string, pattern: RegExp): string | null {
+    const text = query.get(name);
+    return text === null || pattern.test(text) ? text : noted(name, text, null);
+  }
+  function flag<F extends boolean | null>(name: string, fallback: F): boolean | F {
     const text = query.get(name);
     if (text === null) return fallback;
     if (text === "1" || text === "true") return true;
@@ -63,8 +71,14 @@ export function decode(search: string, choices: Choices): Decoded {
     blockM: nearest("block_m", DEFAULTS.blockM, choices.blockRows),
     blockN: nearest("block_n", DEFAULTS.blockN, choices.blockRows),
     causal: flag("causal", DEFAULTS.causal),
+    direction: oneOf("direction", DEFAULTS.direction, DIRECTIONS),
     gpu: oneOf("gpu", DEFAULTS.gpu, choices.gpus as readonly ExhibitState["gpu"][]),
     algorithm: oneOf("algorithm", DEFAULTS.algorithm, ALGORITHMS),
+    twin: flag("twin", DEFAULTS.twin),
+    parallel: flag("parallel", DEFAULTS.parallel),
+    follow: shaped("follow", TILE),
+    plaque: flag("plaque", DEFAULTS.plaque),
+    die: shaped("die", ON_DIE),
     explode: share("explode"),
     moment: share("moment"),
     labels: flag("labels", DEFAULTS.labels),
@@ -81,8 +95,14 @@ const NAMES: { readonly [K in keyof ExhibitState]: string } = {
   blockM: "block_m",
   blockN: "block_n",
   causal: "causal",
+  direction: "direction",
   gpu: "gpu",
   algorithm: "algorithm",
+  twin: "twin",
+  parallel: "parallel",
+  follow: "follow",
+  plaque: "plaque",
+  die: "die",
   explode: "explode",
   moment: "moment",
   labels: "labels",

@@ -1,0 +1,110 @@
+/*
+ * One tile followed through the memories: which of the tiles of a moment it is, and in words where it is. Pure; the
+ * camera and the caption are made from it.
+ */
+import { type FlowTile, type FlowTiles, type Leg, tilesAt } from "./flow";
+import { flowIndex } from "./flow-index";
+import { sideOf } from "./flow-kinds";
+import type { Followed, Schedule, Tensor } from "./types";
+
+/** Sums still growing in 32 bits are the same tile as what they become. */
+const SAME: Partial<Record<Tensor, Tensor>> = { o_acc: "o", dq_acc: "dq" };
+const NAME = /^(q|k|v|s|p|o|do|dq|dk|dv|dp|ds)(\d{1,2})(?:\.(\d{1,2}))?$/;
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+/** "k3" or "s2.5", counted from 0, as the address has it; null for anything else. */
+export function tileNamed(text: string | null): Followed | null {
+  const found = text === null ? null : NAME.exec(text);
+  if (!found) return null;
+  const tensor = found[1] as Tensor;
+  const side = sideOf(tensor);
+  if ((side === "mn") !== (found[3] !== undefined)) return null;
+  const first = Number(found[2]);
+  return { tensor, m: side === "n" ? -1 : first, n: side === "n" ? first : side === "mn" ? Number(found[3]) : -1 };
+}
+
+export function nameOf({ tensor, m, n }: Followed): string {
+  const own = SAME[tensor] ?? tensor;
+  const side = sideOf(own);
+  return side === "mn" ? `${own}${m}.${n}` : `${own}${side === "n" ? n : m}`;
+}
+
+/** For reading: K₄ is the fourth block of K. */
+export function titleOf({ tensor, m, n }: Followed): string {
+  const own = SAME[tensor] ?? tensor;
+  const letters = own.startsWith("d") ? `d${own.slice(1).toUpperCase()}` : own.toUpperCase();
+  const low = (index: number) => [...String(index + 1)].map((digit) => SUBSCRIPTS[Number(digit)]).join("");
+  const side = sideOf(own);
+  return `${letters}${side === "mn" ? `${low(m)}‚${low(n)}` : low(side === "n" ? n : m)}`;
+}
+
+export function isSame(tile: Pick<FlowTile, "tensor" | "m" | "n">, followed: Followed): boolean {
+  const side = sideOf(followed.tensor);
+  return (
+    (SAME[tile.tensor] ?? tile.tensor) === followed.tensor &&
+    (side === "n" || tile.m === followed.m) &&
+    (side === "m" || tile.n === followed.n)
+  );
+}
+
+/** Which copy the eye goes with, where there are several. */
+const RANK: Record<Leg, number> = { hbm_to_l2: 0, l2_to_sm: 1, sm_to_l2: 2, l2_to_hbm: 3, on_sm: 4, in_l2: 5 };
+
+export interface Whereabouts {
+  /** The copy the eye goes with; null while it lies in HBM or nowhere. */
+  tile: FlowTile | null;
+  words: string;
+}
+
+const list: FlowTiles = { count: 0, items: [] };
+
+export function whereIs(schedule: Schedule, time: number, followed: Followed): Whereabouts {
+  tilesAt(schedule, time, list);
+  let best: FlowTile | null = null;
+  let copies = 0;
+  for (let i = 0; i < list.count; i++) {
+    const tile = list.items[i] as FlowTile;
+    if (!isSame(tile, followed)) continue;
+    if (!best || RANK[tile.leg] < RANK[best.leg]) [best, copies] = [tile, 0];
+    if (tile.leg === best.leg) copies++;
+  }
+  if (best) return { tile: { ...best }, words: wordsFor(best.leg, copies) };
+  return { tile: null, words: atRest(schedule, time, followed) };
+}
+
+function wordsFor(leg: Leg, copies: number): string {
+  const sms = copies > 1 ? `${copies} SMs` : "an SM";
+  switch (leg) {
+    case "hbm_to_l2":
+      return "on its way from HBM into the L2";
+    case "l2_to_sm":
+      return `on its way from the L2 to ${sms}`;
+    case "sm_to_l2":
+      return `on its way from ${sms} to the L2`;
+    case "l2_to_hbm":
+      return "on its way from the L2 back to HBM";
+    case "on_sm":
+      return `on ${sms}`;
+    case "in_l2":
+      return "waits in the L2";
+  }
+}
+
+/** Neither flying nor on the chip: in HBM, not made yet, or gone. */
+function atRest(schedule: Schedule, time: number, followed: Followed): string {
+  const flow = flowIndex(schedule);
+  let madeAt = Number.POSITIVE_INFINITY;
+  let moves = 0;
+  for (let i = 0; i < flow.moves.length; i++) {
+    const move = flow.moves[i];
+    if (!move || !isSame({ tensor: move.tensor, m: move.m_block ?? -1, n: move.n_block ?? -1 }, followed)) continue;
+    // What is first read was there before.
+    if (moves++ === 0 && move.source === "hbm") return "lies in HBM";
+    if (move.target === "hbm") madeAt = Math.min(madeAt, flow.ends[i] as number);
+  }
+  if (moves > 0) return time >= madeAt ? "lies in HBM" : "is not made yet";
+  if (sideOf(followed.tensor) !== "mn") return "takes no part in this pass";
+  const block = flow.computes.find(({ m_block, n_block }) => m_block === followed.m && n_block === followed.n);
+  if (!block) return "is never computed: the mask skips it";
+  return time < block.step + 1 ? "is not made yet" : "was used and is gone: it never left its SM";
+}

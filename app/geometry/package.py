@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from app.geometry import floorplan, parts, repeats
+from app.geometry import diagram, floorplan, parts, repeats
 from app.geometry.dimensions import count, mm, table
 from app.geometry.instancing import Copies, at, pile
 from app.geometry.layout import dram_pitch, fitting, grid, levels, site_pitch, sites
@@ -205,7 +205,7 @@ def _gpu_die(y: float, top: float) -> list[Node]:
         for kind, regions in floorplan.regions().items()
     }
     sms = at((region.x, region.z) for region in floorplan.regions()["sm"])
-    extras = about(name, regions=plan, top_mm=_round(top), relief_mm=mm("relief_unit"))
+    extras = about(name, regions=plan, top_mm=_round(top), relief_mm=mm("relief_unit"), diagram=diagram.extras())
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=extras),
         Node("gpu_die_body", name, "gpu_die_body", "die_silicon", extras=about(name)),

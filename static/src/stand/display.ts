@@ -2,6 +2,7 @@
  * Everything the stand shows besides the package itself: lit edges and regions, tiles and their lanes, what lies in HBM,
  * the plaque with the grid. Gathered here so that each moment is shown, dressed and put away in one place.
  */
+import { Group } from "three";
 import type { Vec3 } from "../math/view";
 import { Edges } from "./edges";
 import { explodeOffset } from "./explode";
@@ -31,13 +32,15 @@ export class Display {
   /** The second flow of the twin mode and its grid; made when it is first asked for. */
   private second: FlowView | null = null;
   private readonly plaque: Plaque;
+  /** All that lies or flies above the tops: it sinks with them when the package is shown thinner, itself unchanged. */
+  private readonly above = new Group();
   private twinPlaque: Plaque | null = null;
   private room: Room | null = null;
   private size = { width: 1, height: 1 };
 
   constructor(
     private readonly model: PackageModel,
-    private readonly stage: Stage,
+    stage: Stage,
   ) {
     const boundsOf = (id: string) => {
       const part = model.parts.get(id);
@@ -58,7 +61,8 @@ export class Display {
     };
     this.halves = [halfOf(this.site, -1), halfOf(this.site, 1)];
     this.first = new FlowView(model.dieTop);
-    stage.scene.add(...this.first.objects, this.plaque.group);
+    this.above.add(...this.first.objects, this.plaque.group);
+    stage.scene.add(this.above);
   }
 
   /** Corners of the plaque in mm, for fitting the camera. */
@@ -70,6 +74,11 @@ export class Display {
     this.edges.setRoom(room);
     this.room = room;
     for (const part of [this.plaque, this.twinPlaque, this.first, this.second]) part?.setRoom(room);
+  }
+
+  /** `scale`: height of the package relative to what the model draws. */
+  setScale(scale: number): void {
+    this.above.position.y = this.model.dieTop * (scale - 1);
   }
 
   /** Size of the canvas in CSS px. */
@@ -105,7 +114,7 @@ export class Display {
     if (this.second) return;
     this.second = new FlowView(this.model.dieTop);
     this.twinPlaque = new Plaque(this.model.dieTop);
-    this.stage.scene.add(...this.second.objects, this.twinPlaque.group);
+    this.above.add(...this.second.objects, this.twinPlaque.group);
     this.second.resize(this.size.width, this.size.height);
     if (this.room) this.setRoom(this.room);
   }

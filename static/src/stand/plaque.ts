@@ -165,10 +165,10 @@ export class Plaque {
     const { blocks_m, blocks_n } = flow.schedule;
     const pitch = SIDE / Math.max(blocks_m, blocks_n);
     const size = Math.max(2.2, Math.min(2.8, pitch * 0.8));
-    this.group.updateMatrixWorld();
+    this.group.updateMatrix();
     const put = (tensor: "q" | "k", x: number, y: number) => {
       this.matrix.copy(FLAT_TO_UPRIGHT).scale(this.size.setScalar(size)).setPosition(x, y, 0.05);
-      tiles.add(tensor, this.matrix.premultiply(this.group.matrixWorld));
+      tiles.add(tensor, this.matrix.premultiply(this.group.matrix));
     };
     for (const block of computesAt(flow.schedule, flow.time)) {
       put("q", -SIDE / 2 - MARGIN - size * 0.62, MARGIN + SIDE - (block.m_block + 0.5) * pitch);

@@ -3,16 +3,17 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
-import { boxMoved } from "../math/view";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
 import { Display } from "./display";
-import { explodeOffset, GROUPS } from "./explode";
+import { subjectOf } from "./focus";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
+import { PackageView } from "./package-view";
+import { partBox } from "./placement";
 import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { rendererName, Stage } from "./stage";
@@ -22,13 +23,13 @@ import type { Part, Stand, StandOptions, StandState, StandStats } from "./types"
 
 export class LiveStand implements Stand {
   private current: StandState;
-  private readonly explode: Damper;
   private readonly presence: Damper;
   private readonly rig: CameraRig;
   private readonly loop: FrameLoop;
   private readonly input: Input;
   private readonly callouts: Callouts;
   private readonly display: Display;
+  private readonly shown: PackageView;
   private readonly pointer: Pointer;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
@@ -37,7 +38,6 @@ export class LiveStand implements Stand {
   private size: { width: number; height: number } | null;
   private hovered: string | null = null;
   private picked: string | null = null;
-  private shadowsAt = -1;
   private loading: Promise<void> | null = null;
   private lost = false;
 
@@ -77,12 +77,13 @@ export class LiveStand implements Stand {
     private readonly options: StandOptions,
     tier: StandStats["tier"],
   ) {
-    this.current = { ...options.state };
+    this.current = { cut: null, open: 0, thickness: 1, isolate: null, ...options.state };
     this.tier = new TierChooser(tier);
-    this.explode = new Damper(this.current.explode, 650);
     this.presence = new Damper(this.current.grid ? 1 : 0, 400);
     stage.addPackage(model);
     this.display = new Display(model, stage);
+    const { parts } = this.display;
+    this.shown = new PackageView(host, stage, materials, model, parts, this.current, this.movePlane);
     this.bounds = { groups: model.bounds, plaque: this.display.plaqueCorners };
     this.pointer = new Pointer(model, stage);
     this.callouts = new Callouts(host);
@@ -90,7 +91,8 @@ export class LiveStand implements Stand {
     this.setTier(tier);
     this.resizeIfNeeded();
     this.rig = new CameraRig(() => this.home());
-    this.display.parts.setLit(this.current.lit);
+    parts.setLit(this.current.lit);
+    parts.setIsolated(this.current.isolate ?? null);
     this.loop = new FrameLoop(host, this.draw, this.measure);
     this.input = new Input(stage.canvas, {
       onOrbit: this.orbit,
@@ -119,11 +121,19 @@ export class LiveStand implements Stand {
     const before = this.current;
     this.current = { ...before, ...patch };
     const now = this.current;
-    this.explode.goal = now.explode;
+    this.shown.follow(now);
     this.presence.goal = now.grid ? 1 : 0;
     if (now.theme !== before.theme) this.dress();
     if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
-    if (now.pose !== before.pose || now.grid !== before.grid || now.labels !== before.labels) {
+    if (now.isolate !== before.isolate) this.display.parts.setIsolated(now.isolate ?? null);
+    if (now.cut && !before.cut) this.loading = null;
+    if (
+      now.pose !== before.pose ||
+      now.grid !== before.grid ||
+      now.labels !== before.labels ||
+      now.isolate !== before.isolate ||
+      now.cut?.axis !== before.cut?.axis
+    ) {
       // A new pose takes the camera back; a lever or a new moment leaves it to the reader.
       if (now.pose !== before.pose) this.giveBack();
       else if (!this.rig.taken) this.rig.goHome(performance.now(), this.cuts);
@@ -138,12 +148,17 @@ export class LiveStand implements Stand {
   partCentre(id: string): readonly [number, number, number] | null {
     const part = this.model.parts.get(id);
     if (!part) return null;
-    const box = boxMoved(part.bounds, explodeOffset(part.group, this.explode.value));
+    const box = partBox(part, this.shown.shape);
+    if (!box) return null;
     return [0, 1, 2].map((axis) => ((box.min[axis] as number) + (box.max[axis] as number)) / 2) as [
       number,
       number,
       number,
     ];
+  }
+
+  partAt(x: number, y: number): string | null {
+    return this.pointer.partAt({ x, y }, this.shown.shape);
   }
 
   pick(id: string | null): void {
@@ -169,6 +184,7 @@ export class LiveStand implements Stand {
       drawCalls: this.stage.drawCalls,
       triangles: this.stage.triangles,
       tier: this.tier.tier,
+      ...this.stage.held,
     };
   }
 
@@ -178,6 +194,7 @@ export class LiveStand implements Stand {
     this.input.dispose();
     this.resized.disconnect();
     this.callouts.dispose();
+    this.shown.dispose();
     this.display.dispose();
     this.materials.dispose();
     for (const mesh of this.model.meshes) {
@@ -198,10 +215,12 @@ export class LiveStand implements Stand {
     return poseView(
       this.current.pose,
       this.bounds,
-      this.explode.value,
+      this.shown.shape.explode,
       { fov: FOV, aspect: width / height },
       free,
       this.current.grid,
+      this.shown.shape,
+      subjectOf(this.model, this.current, this.shown.shape),
     );
   }
 
@@ -212,11 +231,7 @@ export class LiveStand implements Stand {
   }
 
   private setTier(tier: StandStats["tier"]): void {
-    const { plain } = TIERS[tier];
-    for (const mesh of this.model.meshes) {
-      mesh.material = this.materials.get(mesh.userData.material, plain);
-      mesh.count = plain ? mesh.userData.rim : mesh.userData.parts.length;
-    }
+    this.shown.setPlain(TIERS[tier].plain);
     this.stage.setTier(tier);
     this.dress();
   }
@@ -226,6 +241,7 @@ export class LiveStand implements Stand {
     this.stage.setTheme(this.current.theme);
     this.materials.setTheme(this.current.theme, room);
     this.display.setRoom(room);
+    this.shown.setRoom(this.current.theme, room);
     this.callouts.setRoom(room);
   }
 
@@ -242,45 +258,40 @@ export class LiveStand implements Stand {
     if (this.lost) return false;
     this.resizeIfNeeded();
     if (this.cuts) this.finishTransitions();
-    const explode = this.explode.update(deltaMs);
+    const moving = this.shown.update(deltaMs, this.cuts);
+    const { shape } = this.shown;
     const presence = this.presence.update(deltaMs);
-    const fading = this.display.parts.update(this.cuts ? 1e6 : deltaMs);
-    this.moveGroups(explode);
-    this.display.show(this.current.flow, explode, presence);
+    this.display.setScale(shape.scale);
+    this.display.show(this.current.flow, this.current.twin ?? null, shape.explode, presence);
     const view = this.rig.update(nowMs);
     this.materials.light.uAzimuth.value = view.azimuth;
     this.stage.turnLight(view.azimuth);
     this.stage.lampVector(this.materials.light.uLamp.value);
+    this.shown.show(view);
     this.stage.draw(view);
-    this.label(explode);
+    this.label();
     if (!this.loading) this.loading = this.loadExtras();
-    return !this.explode.resting || !this.presence.resting || fading || this.rig.flying;
+    return moving || !this.presence.resting || this.rig.flying;
   };
 
   private finishTransitions(): void {
-    this.explode.finish();
     this.presence.finish();
     this.rig.finish();
   }
 
   private async loadExtras(): Promise<void> {
-    if (await this.stage.loadOcclusion(this.options.seed)) this.loop.request();
+    const fetched = [this.stage.loadOcclusion(this.options.seed), this.shown.fetch(this.current)];
+    if ((await Promise.all(fetched)).some(Boolean)) this.loop.request();
   }
 
-  private moveGroups(explode: number): void {
-    for (const name of GROUPS) this.model.groups[name].position.set(...explodeOffset(name, explode));
-    for (const mesh of this.model.meshes) if (mesh.userData.covered) mesh.visible = explode > 0.002;
-    if (Math.abs(explode - this.shadowsAt) > 1e-4) {
-      this.stage.shadowsChanged();
-      this.shadowsAt = explode;
-    }
-  }
-
-  private label(explode: number): void {
+  private label(): void {
     const { width, height } = this.stage;
     const { flow, labels, lit } = this.current;
     const sm = this.display.busySm(flow);
-    const anchors = labels ? calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm) : [];
+    const { azimuth } = this.rig.view;
+    const anchors = labels
+      ? calloutAnchors(this.model, this.current, this.shown.shape, azimuth, sm, this.shown.anchors(azimuth))
+      : [];
     this.callouts.show(
       onScreen(anchors, this.rig.view, width, height),
       width,
@@ -298,6 +309,14 @@ export class LiveStand implements Stand {
     this.loop.request();
   };
 
+  /** The grip was moved: the state follows, and the page is told. */
+  private readonly movePlane = (at: number): void => {
+    if (!this.current.cut) return;
+    const cut = { axis: this.current.cut.axis, at };
+    this.set({ cut });
+    this.options.onCut?.(cut);
+  };
+
   private readonly orbit = (turn: number, rise: number, zoom: number): void => {
     const was = this.rig.taken;
     this.rig.orbit(turn, rise, zoom);
@@ -306,7 +325,7 @@ export class LiveStand implements Stand {
   };
 
   private readonly hover = (at: { x: number; y: number } | null): void => {
-    const id = at ? this.pointer.partAt(at, this.explode.value) : null;
+    const id = at ? this.pointer.partAt(at, this.shown.shape) : null;
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
@@ -316,7 +335,7 @@ export class LiveStand implements Stand {
   };
 
   private readonly tap = (at: { x: number; y: number }): void => {
-    this.pick(this.pointer.partAt(at, this.explode.value));
+    this.pick(this.pointer.partAt(at, this.shown.shape));
     this.options.onPick?.(this.partOf(this.picked));
   };
 

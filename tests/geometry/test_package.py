@@ -11,7 +11,16 @@ from app.facts import registry
 
 GROUPS = {"package", "substrate", "interposer", "gpu_die", *(f"hbm_stack_{i}" for i in range(6))}
 TREE = {
-    "package": {"base", "base_caption", "substrate", "interposer", "moulding", "gpu_die"}
+    "package": {
+        "base",
+        "base_caption",
+        "base_caption_drawn",
+        "base_caption_true",
+        "substrate",
+        "interposer",
+        "moulding",
+        "gpu_die",
+    }
     | {f"hbm_stack_{i}" for i in range(6)},
     "substrate": {"substrate_board", "substrate_core", "substrate_copper", "substrate_marks"}
     | {"bga_balls", "capacitors", "capacitor_ends"}
@@ -32,7 +41,8 @@ PICKS |= {"microbumps", "moulding", "gpu_die"} | {f"hbm_stack_{i}" for i in rang
 SHARED = {
     frozenset(pair)
     for pair in (
-        ("base", "base_caption"),
+        *(("base", f"base_caption{end}") for end in ("", "_drawn", "_true")),
+        ("base_caption_drawn", "base_caption_true"),
         ("gpu_die_body", "gpu_die_floorplan"),
         ("gpu_die_body", "gpu_die_sms"),
         ("gpu_die_floorplan", "gpu_die_sms"),
@@ -275,7 +285,7 @@ def test_the_package_stands_on_its_base_and_beside_the_caption(model: Any) -> No
     for part in (caption, board):
         assert (part[0, [0, 2]] > base[0, [0, 2]]).all()
         assert (part[1, [0, 2]] < base[1, [0, 2]]).all()
-    strokes = model.boxes("base_caption")
+    strokes = np.concatenate([model.boxes("base_caption"), model.boxes("base_caption_drawn")])
     clear = (strokes[:, 0] > board[1]) | (strokes[:, 1] < board[0])
     assert clear[:, [0, 2]].any(axis=1).all()
     line = [box for box in strokes if np.ptp(box[:, 0]) < 10 and board[1, 2] < box[0, 2] < base[1, 2] - 6]

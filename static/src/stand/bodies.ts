@@ -18,9 +18,9 @@ export class Bodies {
 
   /** `plain`: at the low tier fields of joints are drawn at their rim only. True when any list changed. */
   update(shape: Shape, plain: boolean): boolean {
-    const uncovered = shape.explode > 0.002 || shape.plane !== null || shape.hidden.size > 0;
+    const uncovered = shape.explode > 0.002 || shape.open > 0.002 || shape.plane !== null || shape.hidden.size > 0;
     const { plane, open, scale, hidden } = shape;
-    const now = [uncovered, plain, open, open ? scale : 1, plane?.axis, plane?.at, [...hidden].sort()].join(" ");
+    const now = [uncovered, plain, open, scale, plane?.axis, plane?.at, [...hidden].sort()].join(" ");
     if (now === this.shown) return false;
     this.shown = now;
     this.crossing = [];
@@ -43,6 +43,8 @@ export class Bodies {
     const parts: string[] = [];
     bodies.forEach((body, i) => {
       if (hidden.has(body.part)) return;
+      // The writing says by how much thicknesses are drawn too tall, as long as it is true.
+      if (body.factor !== null && Math.abs(body.factor - shape.scale * this.model.thicknessFactor) > 0.01) return;
       if (cut) {
         if (body.box.min[cut.axis] >= cut.at) return;
         if (body.box.max[cut.axis] > cut.at) {
@@ -53,7 +55,7 @@ export class Bodies {
       } else if (i >= rim) return;
       const at = parts.length * 16;
       body.matrix.toArray(mesh.instanceMatrix.array, at);
-      if (body.layer) {
+      if (body.layer !== null) {
         const height = body.matrix.elements[13] as number;
         mesh.instanceMatrix.array[at + 13] = height + layerRise(body.layer, shape);
       }

@@ -7,7 +7,7 @@ import { type Box, boxMoved } from "../math/view";
 import { GROUPS } from "./explode";
 import { LineMaterial, LineSet } from "./lines";
 import type { PackageModel, PackagePart } from "./package";
-import { boundsOf, boxCut, CLOSED, layerRise, type Shape } from "./placement";
+import { boundsOf, boxCut, CLOSED, layerRise, type Plane, type Shape } from "./placement";
 import type { Room } from "./themes";
 
 /** Parts that get edges. */
@@ -57,7 +57,7 @@ export class Edges {
       const { part, set } = rimmed;
       rimmed.first = set.count;
       for (const box of rimmedBodies(part, shape))
-        for (const [a, b] of rim(box, part.id)) {
+        for (const [a, b] of rim(box, part.id, shape.plane)) {
           set.segment(set.count, a, b);
           set.count++;
         }
@@ -122,27 +122,32 @@ function rimmedBodies(part: PackagePart, shape: Shape): Box[] {
 const volume = ({ min, max }: Box): number => (max[0] - min[0]) * (max[1] - min[1]) * (max[2] - min[2]);
 
 /** The four edges of the top and, where corners are sharp enough, the four upright ones. */
-function rim(box: Box, part: string): [Point, Point][] {
+function rim(box: Box, part: string, plane: Plane | null): [Point, Point][] {
+  const cutX = plane?.axis === 0 && box.max[0] === plane.at;
+  const cutZ = plane?.axis === 2 && box.max[2] === plane.at;
   const [x0, y0, z0] = [box.min[0] + INSET, box.min[1], box.min[2] + INSET];
-  const [x1, y1, z1] = [box.max[0] - INSET, box.max[1], box.max[2] - INSET];
+  const [x1, y1, z1] = [box.max[0] - (cutX ? 0 : INSET), box.max[1], box.max[2] - (cutZ ? 0 : INSET)];
   const around: [number, number][] = [
     [x0, z0],
     [x1, z0],
     [x1, z1],
     [x0, z1],
   ];
+  const onCut = (x: number, z: number) => (cutX && x === x1) || (cutZ && z === z1);
+  // The substrate's corners are rounded: lines stop short of them.
+  const short = (x: number, z: number) => (part === "substrate" && !onCut(x, z) ? 0.9 : 0);
   const segments: [Point, Point][] = [];
   around.forEach(([x, z], i) => {
     const [nx, nz] = around[(i + 1) % 4] as [number, number];
-    // The substrate's corners are rounded: lines stop short of them.
-    const short = part === "substrate" ? 0.9 : 0;
-    const dx = Math.sign(nx - x) * short;
-    const dz = Math.sign(nz - z) * short;
-    segments.push([
-      [x + dx, y1, z + dz],
-      [nx - dx, y1, nz - dz],
-    ]);
-    if (!short)
+    const [ux, uz] = [Math.sign(nx - x), Math.sign(nz - z)];
+    const [from, to] = [short(x, z), short(nx, nz)];
+    // Where the moulding is cut, its edge is broken by die and stacks.
+    if (part !== "moulding" || !onCut(x, z) || !onCut(nx, nz))
+      segments.push([
+        [x + ux * from, y1, z + uz * from],
+        [nx - ux * to, y1, nz - uz * to],
+      ]);
+    if (!short(x, z))
       segments.push([
         [x, y0, z],
         [x, y1, z],

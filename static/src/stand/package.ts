@@ -13,6 +13,7 @@ import {
   type Vector3,
 } from "three";
 import { type Box, boxMoved, boxUnion, type Vec3 } from "../math/view";
+import type { DiagramFacts } from "./diagram-layout";
 import { GROUPS, type GroupName } from "./explode";
 import { type GlbNode, readGlb } from "./glb";
 import { OPENING_STACK } from "./placement";
@@ -41,6 +42,8 @@ export interface Body {
   box: Box;
   /** Layer of the stack that opens, or null. */
   layer: number | null;
+  /** Writing that is true at one factor of thickness only; null for everything else. */
+  factor: number | null;
   /** Lies within another solid: shows on a cut face only. */
   inside: boolean;
 }
@@ -55,6 +58,8 @@ export interface PackageModel {
   thicknessFactor: number;
   parts: Map<string, PackagePart>;
   regions: Record<RegionKind, Region[]>;
+  /** What the block diagram says. */
+  diagram: DiagramFacts;
   /** Height of the die's polished top in mm. */
   dieTop: number;
   bounds: Record<GroupName, Box>;
@@ -102,6 +107,7 @@ export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
   const inside: Body[] = [];
   const described = new Map<string, Part>();
   let regions: PackageModel["regions"] | null = null;
+  let diagram: DiagramFacts | null = null;
   let dieTop = 0;
   for (const node of nodes) {
     const { part, title, what, facts } = node.extras as Partial<Part> & { part?: string };
@@ -109,6 +115,7 @@ export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
       described.set(part, { id: part, title, what: what ?? "", facts: facts ?? [] });
     if (node.extras.regions) {
       regions = node.extras.regions as PackageModel["regions"];
+      diagram = node.extras.diagram as DiagramFacts;
       dieTop = node.extras.top_mm as number;
     }
     const { geometry, material } = node;
@@ -126,6 +133,7 @@ export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
         part: owner,
         box,
         layer: layerOf(node, i, root),
+        factor: (node.extras.factor as number | undefined) ?? null,
         inside: false,
       };
       // Vias inside solids can only be seen on a cut face, or in the stack that opens.
@@ -133,7 +141,7 @@ export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
       if (!node.extras.inside || body.layer !== null) pieces.push(body);
     });
   }
-  if (!regions) throw new Error("no node of the model carries the die's regions");
+  if (!regions || !diagram) throw new Error("no node of the model carries the die's regions");
 
   const groups = Object.fromEntries(GROUPS.map((name) => [name, new Group()])) as PackageModel["groups"];
   for (const name of GROUPS) groups[name].name = name;
@@ -145,7 +153,7 @@ export function arrangePackage(bytes: ArrayBuffer, dress: Dress): PackageModel {
   const meshes = instance(pieces, groups, dress);
   inside.push(...viasOfOtherStacks(inside, parts));
   const thicknessFactor = root.extras.thickness_factor as number;
-  return { groups, meshes, inside, thicknessFactor, parts, regions, dieTop, bounds };
+  return { groups, meshes, inside, thicknessFactor, parts, regions, diagram, dieTop, bounds };
 }
 
 /** Layer of a copy in the stack that opens. */

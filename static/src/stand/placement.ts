@@ -33,8 +33,9 @@ export const CLOSED: Shape = { explode: 0, scale: 1, open: 0, plane: null, hidde
 
 /** The stack that opens into its layers: the site that never serves data. */
 export const OPENING_STACK = "hbm_stack_5";
-/** Clear height between neighbouring layers of the opened stack, in mm of the picture. */
-export const LAYER_GAP = 1.55;
+/** How far the whole opened stack is lifted out of the moulding, and the gap from layer to layer, in mm of the picture. */
+const LIFT = 3.6;
+const LAYER_GAP = 1.5;
 
 /** `thickness`: 1 as drawn, `factor` times too tall … 0 true. */
 export function scaleOf(thickness: number, factor: number): number {
@@ -55,7 +56,7 @@ export function scaleOfGroup(group: GroupName, shape: Shape): number {
 
 /** How far a layer is raised, in mm of its group's frame: the gap is the same at every thickness. */
 export function layerRise(layer: number | null, shape: Shape): number {
-  return layer === null ? 0 : (LAYER_GAP * layer * shape.open) / shape.scale;
+  return layer === null ? 0 : ((LIFT + LAYER_GAP * layer) * shape.open) / shape.scale;
 }
 
 /** What the plane leaves of a box of the closed package; null when nothing. */
@@ -103,4 +104,8 @@ export function boundsOf(part: PackagePart, shape: Shape): Box | null {
 export function partBox(part: PackagePart, shape: Shape): Box | null {
   const box = boundsOf(part, shape);
   return box && boxPlaced(box, part.group, shape);
+}
+
+export function middleOf({ min, max }: Box): Vec3 {
+  return [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2];
 }

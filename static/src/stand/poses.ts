@@ -110,9 +110,13 @@ export function poseView(
   return fitView(points, azimuth, elevation, lens, free);
 }
 
-/** What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. */
-export function freeMargins(width: number, height: number, labels: boolean): Margins {
-  const callouts = labels && width >= 520 ? Math.min(0.08, 52 / width) : 0.03;
+/**
+ * What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. `clear`:
+ * no callout may cover the object, because every part of it is named, as on a cut face.
+ */
+export function freeMargins(width: number, height: number, labels: boolean, clear = false): Margins {
+  const [share, px] = clear ? [0.15, 112] : [0.08, 52];
+  const callouts = labels && width >= 520 ? Math.min(share, px / width) : 0.03;
   const air = Math.min(0.05, 24 / height);
   return { left: callouts, right: callouts, top: air, bottom: air };
 }

@@ -7,7 +7,8 @@ import type { Vec3 } from "../math/view";
 import { Edges } from "./edges";
 import { explodeOffset } from "./explode";
 import { ownersAt } from "./flow";
-import { type FlowSite, halfOf } from "./flow-layout";
+import { isStrip } from "./flow-kinds";
+import { type FlowLayout, type FlowSite, halfOf } from "./flow-layout";
 import { FlowView } from "./flow-view";
 import type { PackageModel } from "./package";
 import { PartsState } from "./parts-state";
@@ -15,12 +16,14 @@ import { Plaque } from "./plaque";
 import { Regions } from "./regions";
 import type { Stage } from "./stage";
 import type { Room } from "./themes";
-import type { Flow } from "./types";
+import type { Flow, Followed } from "./types";
 
 /** The sixth site never serves data. */
 const SERVING = ["hbm_stack_0", "hbm_stack_1", "hbm_stack_2", "hbm_stack_3", "hbm_stack_4"];
 /** How bright the L2 is while it serves. */
 const L2_SERVING = 0.3;
+/** How bright an SM picked on the die is. */
+const PICKED = 0.95;
 
 export class Display {
   readonly parts: PartsState;
@@ -36,6 +39,7 @@ export class Display {
   private readonly above = new Group();
   private twinPlaque: Plaque | null = null;
   private room: Room | null = null;
+  private pickedSms: readonly number[] = [];
   private size = { width: 1, height: 1 };
 
   constructor(
@@ -104,6 +108,22 @@ export class Display {
     this.light(flow, both ? twin : null);
   }
 
+  /** Where the first flow happens; null without one. */
+  get layout(): FlowLayout | null {
+    return this.first.layout;
+  }
+
+  /** The tile of the first flow that a ray meets. */
+  tileAlong(from: Vec3, along: Vec3): Followed | null {
+    const tile = this.first.tiles.hit(from, along, this.above.position.y);
+    return tile && !isStrip(tile.tensor) ? { tensor: tile.tensor, m: tile.m, n: tile.n } : null;
+  }
+
+  /** SMs to light besides those at work. */
+  setPicked(sms: readonly number[]): void {
+    this.pickedSms = sms;
+  }
+
   /** The first SM at work, by its index among all; null when none is. */
   busySm(flow: Flow | null): number | null {
     const owner = flow ? ownersAt(flow.schedule, flow.time)[0] : undefined;
@@ -131,6 +151,7 @@ export class Display {
     if (flow) kinds.set("l2", Math.max(kinds.get("l2") ?? 0, L2_SERVING));
     if (flow) this.first.light(flow, sms);
     if (twin) this.second?.light(twin, sms);
+    for (const sm of this.pickedSms) sms.set(sm, PICKED);
     this.regions.light(kinds, sms);
   }
 }

@@ -58,7 +58,12 @@ export interface Whereabouts {
 
 const list: FlowTiles = { count: 0, items: [] };
 
-export function whereIs(schedule: Schedule, time: number, followed: Followed): Whereabouts {
+/** The copy the eye goes with; null while the tile lies in HBM or nowhere. */
+export function copyAt(schedule: Schedule, time: number, followed: Followed): FlowTile | null {
+  return copiesAt(schedule, time, followed).best;
+}
+
+function copiesAt(schedule: Schedule, time: number, followed: Followed): { best: FlowTile | null; copies: number } {
   tilesAt(schedule, time, list);
   let best: FlowTile | null = null;
   let copies = 0;
@@ -68,7 +73,21 @@ export function whereIs(schedule: Schedule, time: number, followed: Followed): W
     if (!best || RANK[tile.leg] < RANK[best.leg]) [best, copies] = [tile, 0];
     if (tile.leg === best.leg) copies++;
   }
-  if (best) return { tile: { ...best }, words: wordsFor(best.leg, copies) };
+  return { best: best && { ...best }, copies };
+}
+
+/** When and on which SM a score block is worked on. */
+export function blockStep(schedule: Schedule, { m, n }: Followed): { step: number; owner: number } | null {
+  const flow = flowIndex(schedule);
+  const block = flow.computes.find(({ m_block, n_block }) => m_block === m && n_block === n);
+  if (!block) return null;
+  const strand = schedule.strands?.find(({ computes }) => computes.includes(block));
+  return { step: block.step, owner: strand?.owner ?? flow.busy[block.step]?.[0] ?? 0 };
+}
+
+export function whereIs(schedule: Schedule, time: number, followed: Followed): Whereabouts {
+  const { best, copies } = copiesAt(schedule, time, followed);
+  if (best) return { tile: best, words: wordsFor(best.leg, copies) };
   return { tile: null, words: atRest(schedule, time, followed) };
 }
 
@@ -104,7 +123,7 @@ function atRest(schedule: Schedule, time: number, followed: Followed): string {
   }
   if (moves > 0) return time >= madeAt ? "lies in HBM" : "is not made yet";
   if (sideOf(followed.tensor) !== "mn") return "takes no part in this pass";
-  const block = flow.computes.find(({ m_block, n_block }) => m_block === followed.m && n_block === followed.n);
+  const block = blockStep(schedule, followed);
   if (!block) return "is never computed: the mask skips it";
   return time < block.step + 1 ? "is not made yet" : "was used and is gone: it never left its SM";
 }

@@ -5,7 +5,7 @@
 import { clamp } from "../math/scalar";
 import type { Edges } from "./edges";
 import type { PackageModel } from "./package";
-import { REGION_KINDS } from "./regions";
+import { INSIDE_SM, REGION_KINDS } from "./regions";
 import type { IsolateName } from "./types";
 
 const FADE_MS = 350;
@@ -53,7 +53,7 @@ export class PartsState {
     const bright = new Set<string>();
     for (const id of lit) {
       if (id === "hbm") for (const part of this.model.parts.keys()) if (part.startsWith("hbm_stack_")) bright.add(part);
-      if (REGION_KINDS.includes(id)) bright.add("gpu_die");
+      if (REGION_KINDS.includes(id) || INSIDE_SM.includes(id)) bright.add("gpu_die");
       if (this.model.parts.has(id)) bright.add(id);
     }
     for (const [id, veil] of this.veils) veil.goal = bright.size === 0 || bright.has(id) ? 0 : VEIL;

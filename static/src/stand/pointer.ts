@@ -25,14 +25,7 @@ export class Pointer {
   partAt(at: { x: number; y: number }, shape: Shape): string | null {
     if (this.madeFor !== shape) this.targets = pickTargets(this.model, shape);
     this.madeFor = shape;
-    const { camera, width, height } = this.stage;
-    const slope = Math.tan(FOV / 2);
-    const x = ((at.x / width) * 2 - 1) * slope * (width / height);
-    const y = (1 - (at.y / height) * 2) * slope;
-    const e = camera.matrixWorld.elements;
-    const axis = (i: number): number => (e[i] as number) * x + (e[4 + i] as number) * y - (e[8 + i] as number);
-    const along: Vec3 = [axis(0), axis(1), axis(2)];
-    const from: Vec3 = [camera.position.x, camera.position.y, camera.position.z];
+    const { from, along } = this.ray(at);
     return pickPart(
       from,
       along,
@@ -40,6 +33,18 @@ export class Pointer {
       (group) => explodeOffset(group, shape.explode),
       (group) => scaleOfGroup(group, shape),
     );
+  }
+
+  /** The ray of the camera through a place in px from the canvas' top left. */
+  ray(at: { x: number; y: number }): { from: Vec3; along: Vec3 } {
+    const { camera, width, height } = this.stage;
+    const slope = Math.tan(FOV / 2);
+    const x = ((at.x / width) * 2 - 1) * slope * (width / height);
+    const y = (1 - (at.y / height) * 2) * slope;
+    const e = camera.matrixWorld.elements;
+    const axis = (i: number): number => (e[i] as number) * x + (e[4 + i] as number) * y - (e[8 + i] as number);
+    const along: Vec3 = [axis(0), axis(1), axis(2)];
+    return { from: [camera.position.x, camera.position.y, camera.position.z], along };
   }
 }
 

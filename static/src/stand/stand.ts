@@ -6,6 +6,7 @@ import { Damper } from "../math/damper";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
+import { CloseUp, smsOf } from "./close-up";
 import { Display } from "./display";
 import { subjectOf } from "./focus";
 import { FrameLoop } from "./frame-loop";
@@ -13,7 +14,7 @@ import { Input } from "./input";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
 import { PackageView } from "./package-view";
-import { partBox } from "./placement";
+import { middleOf, partBox } from "./placement";
 import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { rendererName, Stage } from "./stage";
@@ -31,6 +32,7 @@ export class LiveStand implements Stand {
   private readonly display: Display;
   private readonly shown: PackageView;
   private readonly pointer: Pointer;
+  private readonly closeUp: CloseUp;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
   private readonly tier: TierChooser;
@@ -86,6 +88,7 @@ export class LiveStand implements Stand {
     this.shown = new PackageView(host, stage, materials, model, parts, this.current, this.movePlane);
     this.bounds = { groups: model.bounds, plaque: this.display.plaqueCorners };
     this.pointer = new Pointer(model, stage);
+    this.closeUp = new CloseUp(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
     this.setTier(tier);
@@ -126,8 +129,10 @@ export class LiveStand implements Stand {
     if (now.theme !== before.theme) this.dress();
     if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
     if (now.isolate !== before.isolate) this.display.parts.setIsolated(now.isolate ?? null);
-    if (now.cut && !before.cut) this.loading = null;
+    if ((now.cut && !before.cut) || (CloseUp.wants(now) && !CloseUp.wants(before))) this.loading = null;
+    this.closeUp.follow(now, this.cuts);
     if (
+      CloseUp.turns(before, now) ||
       now.pose !== before.pose ||
       now.grid !== before.grid ||
       now.labels !== before.labels ||
@@ -149,12 +154,7 @@ export class LiveStand implements Stand {
     const part = this.model.parts.get(id);
     if (!part) return null;
     const box = partBox(part, this.shown.shape);
-    if (!box) return null;
-    return [0, 1, 2].map((axis) => ((box.min[axis] as number) + (box.max[axis] as number)) / 2) as [
-      number,
-      number,
-      number,
-    ];
+    return box && middleOf(box);
   }
 
   partAt(x: number, y: number): string | null {
@@ -195,6 +195,7 @@ export class LiveStand implements Stand {
     this.resized.disconnect();
     this.callouts.dispose();
     this.shown.dispose();
+    this.closeUp.dispose();
     this.display.dispose();
     this.materials.dispose();
     for (const mesh of this.model.meshes) {
@@ -211,7 +212,12 @@ export class LiveStand implements Stand {
 
   private home() {
     const { width, height } = this.stage;
-    const free = freeMargins(width, height, this.current.labels);
+    const free = freeMargins(
+      width,
+      height,
+      this.current.labels,
+      this.current.pose === "section" && this.shown.shape.plane !== null,
+    );
     return poseView(
       this.current.pose,
       this.bounds,
@@ -220,7 +226,12 @@ export class LiveStand implements Stand {
       free,
       this.current.grid,
       this.shown.shape,
-      subjectOf(this.model, this.current, this.shown.shape),
+      this.closeUp.subject(
+        this.current,
+        this.shown.shape,
+        this.display.layout,
+        subjectOf(this.model, this.current, this.shown.shape),
+      ),
     );
   }
 
@@ -243,6 +254,7 @@ export class LiveStand implements Stand {
     this.display.setRoom(room);
     this.shown.setRoom(this.current.theme, room);
     this.callouts.setRoom(room);
+    this.closeUp.setRoom(room);
   }
 
   private resizeIfNeeded(): void {
@@ -251,6 +263,7 @@ export class LiveStand implements Stand {
     this.size = null;
     this.stage.resize(width, height);
     this.display.resize(width, height);
+    this.closeUp.resize();
   }
 
   /** The frame, as one list. */
@@ -261,7 +274,9 @@ export class LiveStand implements Stand {
     const moving = this.shown.update(deltaMs, this.cuts);
     const { shape } = this.shown;
     const presence = this.presence.update(deltaMs);
+    const rising = this.closeUp.update(deltaMs, shape);
     this.display.setScale(shape.scale);
+    this.display.setPicked(this.current.plaque ? [] : smsOf(this.current.die ?? null, this.model));
     this.display.show(this.current.flow, this.current.twin ?? null, shape.explode, presence);
     const view = this.rig.update(nowMs);
     this.materials.light.uAzimuth.value = view.azimuth;
@@ -271,7 +286,7 @@ export class LiveStand implements Stand {
     this.stage.draw(view);
     this.label();
     if (!this.loading) this.loading = this.loadExtras();
-    return moving || !this.presence.resting || this.rig.flying;
+    return moving || rising || !this.presence.resting || this.rig.flying;
   };
 
   private finishTransitions(): void {
@@ -280,18 +295,23 @@ export class LiveStand implements Stand {
   }
 
   private async loadExtras(): Promise<void> {
-    const fetched = [this.stage.loadOcclusion(this.options.seed), this.shown.fetch(this.current)];
-    if ((await Promise.all(fetched)).some(Boolean)) this.loop.request();
+    const near = this.closeUp.fetch(() => this.current, this.cuts);
+    const fetched = [this.stage.loadOcclusion(this.options.seed), this.shown.fetch(this.current), near];
+    if (!(await Promise.all(fetched)).some(Boolean)) return;
+    // What came near has to be kept in view.
+    if ((await near) && !this.rig.taken) this.rig.goHome(performance.now(), this.cuts);
+    this.loop.request();
   }
 
   private label(): void {
     const { width, height } = this.stage;
-    const { flow, labels, lit } = this.current;
+    const { flow, lit } = this.current;
     const sm = this.display.busySm(flow);
     const { azimuth } = this.rig.view;
-    const anchors = labels
-      ? calloutAnchors(this.model, this.current, this.shown.shape, azimuth, sm, this.shown.anchors(azimuth))
-      : [];
+    const { shape } = this.shown;
+    const anchors = this.closeUp.anchors(this.current, shape, this.display.layout, () =>
+      calloutAnchors(this.model, this.current, shape, azimuth, sm, this.shown.anchors(azimuth)),
+    );
     this.callouts.show(
       onScreen(anchors, this.rig.view, width, height),
       width,
@@ -325,7 +345,14 @@ export class LiveStand implements Stand {
   };
 
   private readonly hover = (at: { x: number; y: number } | null): void => {
-    const id = at ? this.pointer.partAt(at, this.shown.shape) : null;
+    const ray = at && this.pointer.ray(at);
+    const pick = ray ? this.closeUp.hit(ray.from, ray.along) : undefined;
+    if (this.closeUp.hover(pick ?? null)) {
+      this.options.onHover?.(this.closeUp.partOf(pick ?? null));
+      this.loop.request();
+    }
+    const id = at && pick === undefined ? this.pointer.partAt(at, this.shown.shape) : null;
+    if (pick !== undefined) this.stage.canvas.style.cursor = "pointer";
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
@@ -335,6 +362,18 @@ export class LiveStand implements Stand {
   };
 
   private readonly tap = (at: { x: number; y: number }): void => {
+    const { from, along } = this.pointer.ray(at);
+    const die = this.closeUp.hit(from, along);
+    if (die !== undefined) {
+      this.set({ die });
+      this.options.onPick?.(this.closeUp.partOf(die));
+      return;
+    }
+    const tile = this.options.onPickTile && this.display.tileAlong(from, along);
+    if (tile) {
+      this.options.onPickTile?.(tile);
+      return;
+    }
     this.pick(this.pointer.partAt(at, this.shown.shape));
     this.options.onPick?.(this.partOf(this.picked));
   };

@@ -9,8 +9,9 @@ import {
   MeshStandardMaterial,
   type Texture,
 } from "three";
+import type { Vec3 } from "../math/view";
 import { explodeOffset } from "./explode";
-import { type FlowTiles, tilesAt } from "./flow";
+import { type FlowTile, type FlowTiles, tilesAt } from "./flow";
 import { isStrip } from "./flow-kinds";
 import { FlowLayout, type FlowSite } from "./flow-layout";
 import { slabGeometry } from "./slab";
@@ -78,6 +79,22 @@ export class Tiles {
     this.mesh.visible = count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.kinds.needsUpdate = true;
+  }
+
+  /** The tile a ray meets first, `lift` mm above where it lies on the closed package; null for none. */
+  hit(from: Vec3, along: Vec3, lift: number): FlowTile | null {
+    let best: FlowTile | null = null;
+    let nearest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < Math.min(this.list.count, MOST); i++) {
+      this.mesh.getMatrixAt(i, this.matrix);
+      const e = this.matrix.elements;
+      const at = ((e[13] as number) + lift - from[1]) / along[1];
+      const x = Math.abs(from[0] + along[0] * at - (e[12] as number));
+      const z = Math.abs(from[2] + along[2] * at - (e[14] as number));
+      if (at <= 0 || at >= nearest || x > (e[0] as number) / 2 || z > (e[10] as number) / 2) continue;
+      [nearest, best] = [at, this.list.items[i] as FlowTile];
+    }
+    return best;
   }
 
   /** One more tile, placed freely: the plaque names its lit row and column with them. */

@@ -6,6 +6,7 @@ names its stand scene, the facts its prose cites, what to touch, and a note for 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ COUNT = 14
 POSES = ("hero", "levels", "flow", "section", "die", "stack", "exploded", "grid")
 FLOWS = ("", "standard", "fa1", "fa2")
 DIRECTIONS = ("forward", "backward")
+PLANE = re.compile(r"[xz]-?(0(\.\d+)?|1)")
 PARTS = (
     "base",
     "substrate",
@@ -44,7 +46,8 @@ class ChapterError(ValueError):
 class StandScene:
     """What the stand shows in a chapter: pose, parts kept bright, explode 0…1, flow, grid, labels.
 
-    `direction` is the pass whose tiles fly; `plaque` raises the block diagram over the die.
+    `cut` names a plane by axis and place, −1 … 1, as in "z0.36", or is empty; `open` is how far the stack at the sixth
+    site is opened into its layers, 0…1. `direction` is the pass whose tiles fly; `plaque` raises the block diagram over the die.
     """
 
     pose: str
@@ -55,6 +58,8 @@ class StandScene:
     labels: bool
     direction: str = "forward"
     plaque: bool = False
+    cut: str = ""
+    open: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,10 @@ def _check(chapter: Chapter, path: Path, facts: Mapping[str, registry.Fact]) -> 
         raise ChapterError(f"{path.name}: direction {scene.direction!r} is neither forward nor backward")
     if not 0.0 <= scene.explode <= 1.0:
         raise ChapterError(f"{path.name}: explode must lie in 0 … 1, not {scene.explode}")
+    if not 0.0 <= scene.open <= 1.0:
+        raise ChapterError(f"{path.name}: open must lie in 0 … 1, not {scene.open}")
+    if scene.cut and not PLANE.fullmatch(scene.cut):
+        raise ChapterError(f"{path.name}: cut {scene.cut!r} names no plane")
     for part in scene.lit:
         if part not in PARTS:
             raise ChapterError(f"{path.name}: the model has no part {part!r}")

@@ -2,7 +2,7 @@
 import "../styles/index.css";
 import modelUrl from "../../models/h100_sxm5.glb?url";
 import type { TrafficAnswer } from "./api/schema.gen";
-import { type ChapterScene, Director } from "./chapters/director";
+import { type ChapterScene, cutNamed, cutText, Director } from "./chapters/director";
 import { BlockGrid } from "./figures/block-grid";
 import { drawGrid, drawnBlocks } from "./flow/grid";
 import { FlowPanel } from "./flow/panel";
@@ -10,7 +10,7 @@ import { Lab } from "./lab/lab";
 import { showLevers, wireControls } from "./stage/controls";
 import { diePicked } from "./stage/die-pick";
 import { listParts, showPart } from "./stage/part-card";
-import { nameOf, tileNamed } from "./stand/flow-follow";
+import { nameOf, tileNamed } from "./stand/tile-names";
 import type { Flow, Stand, StandState } from "./stand/types";
 import { createStore } from "./state/store";
 import { type Choices, DEFAULTS, type ExhibitState } from "./state/types";
@@ -24,6 +24,9 @@ interface Boot {
   block_rows: number[];
   gpus: string[];
 }
+
+/** What changes how the package looks and leaves the tiles alone. */
+const LOOKS = ["explode", "cut", "open", "thickness", "isolate", "labels", "theme"] as const;
 
 declare global {
   interface Window {
@@ -89,6 +92,10 @@ function start(boot: Boot): void {
       plaque: now.plaque ?? scene.plaque,
       die: diePicked(now.die),
       theme: now.theme,
+      cut: cutNamed(now.cut ?? scene.cut),
+      open: now.open ?? scene.open,
+      thickness: now.thickness ?? 1,
+      isolate: now.isolate,
     };
   }
 
@@ -102,16 +109,15 @@ function start(boot: Boot): void {
       blocksN: gridShown ? blocks.n : 8,
     });
     stand?.set(standState(chapter));
-    showLevers(standState(chapter).explode);
+    showLevers(standState(chapter), stand?.thicknessFactor ?? null);
   }
 
   store.subscribe((now, before) => {
     document.documentElement.dataset.theme = now.theme;
     history.replaceState(null, "", location.pathname + encode(now) + location.hash);
     stand?.set(standState(director.chapter));
-    showLevers(now.explode ?? director.chapter.stand.explode);
-    if (now.explode === before.explode && now.labels === before.labels && now.theme === before.theme)
-      void panel.refresh();
+    showLevers(standState(director.chapter), stand?.thicknessFactor ?? null);
+    if (LOOKS.every((key) => now[key] === before[key])) void panel.refresh();
   });
 
   wireControls(store);
@@ -138,6 +144,7 @@ function start(boot: Boot): void {
         state: standState(director.chapter),
         onPick: (part) => void showPart(part, true, closePart),
         onHover: (part) => void showPart(part, false, closePart),
+        onCut: (cut) => store.set({ cut: cutText(cut) }),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
           if (taken && store.get().follow) store.set({ follow: null });
@@ -153,6 +160,7 @@ function start(boot: Boot): void {
       listParts(stand, closePart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState(director.chapter));
+      showLevers(standState(director.chapter), stand.thicknessFactor);
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
       document.documentElement.classList.add("no-stand");

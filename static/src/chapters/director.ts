@@ -1,5 +1,5 @@
 /* Which chapter is being read, and what the stand should show for it. Scrolling chooses a state; it never drives time. */
-import type { PoseName } from "../stand/types";
+import type { Cut, PoseName } from "../stand/types";
 
 /** One chapter as the page's boot data lists it. */
 export interface ChapterScene {
@@ -15,7 +15,22 @@ export interface ChapterScene {
     plaque: boolean;
     grid: boolean;
     labels: boolean;
+    /** As in the address: "z0.36", or empty for the whole package. */
+    cut: string;
+    open: number;
   };
+}
+
+/** The plane a text such as "z0.36" names; null for anything else. */
+export function cutNamed(text: string): Cut | null {
+  const axis = text[0];
+  const at = Number(text.slice(1));
+  return (axis === "x" || axis === "z") && text.length > 1 && Number.isFinite(at) ? { axis, at } : null;
+}
+
+/** The text for a plane, to a hundredth. */
+export function cutText({ axis, at }: Cut): string {
+  return `${axis}${Math.round(at * 100) / 100}`;
 }
 
 /** A chapter is current when it crosses this share of the window's height, counted from below the stand if that is on top. */

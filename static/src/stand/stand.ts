@@ -120,6 +120,10 @@ export class LiveStand implements Stand {
     return this.current;
   }
 
+  get thicknessFactor(): number {
+    return this.model.thicknessFactor;
+  }
+
   set(patch: Partial<StandState>): void {
     const before = this.current;
     this.current = { ...before, ...patch };
@@ -129,7 +133,7 @@ export class LiveStand implements Stand {
     if (now.theme !== before.theme) this.dress();
     if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
     if (now.isolate !== before.isolate) this.display.parts.setIsolated(now.isolate ?? null);
-    if ((now.cut && !before.cut) || (CloseUp.wants(now) && !CloseUp.wants(before))) this.loading = null;
+    if ((now.cut && !before.cut) || (CloseUp.asks(now) && CloseUp.turns(before, now))) this.loading = null;
     this.closeUp.follow(now, this.cuts);
     if (
       CloseUp.turns(before, now) ||

@@ -175,6 +175,8 @@ export interface StandStats {
 export interface Stand {
   set(patch: Partial<StandState>): void;
   readonly state: StandState;
+  /** How many times too tall the model draws thicknesses above the base. */
+  readonly thicknessFactor: number;
   parts(): readonly Part[];
   /** Where the middle of a part stands now, in millimetres of the model; null for an unknown part. */
   partCentre(id: string): readonly [number, number, number] | null;

@@ -3,6 +3,7 @@
 export type Gpu = "a100_sxm4_40" | "a100_sxm4_80" | "h100_sxm5" | "h200_sxm";
 export type Algorithm = "standard" | "fa1" | "fa2" | "none";
 export type Direction = "forward" | "backward";
+export type Isolate = "substrate" | "interposer" | "moulding" | "gpu_die" | "hbm";
 export type ThemeName = "gallery" | "dark" | "projector";
 export type TierName = "high" | "medium" | "low" | "auto";
 
@@ -28,6 +29,14 @@ export interface ExhibitState {
   die: string | null;
   /** 0 assembled … 1 apart; null leaves it to the chapter. */
   explode: number | null;
+  /** The plane of a cut: axis and place, −1 … 1, as in "z0.36"; "none" for the whole package; null leaves it to the chapter. */
+  cut: string | null;
+  /** 0 closed … 1: the stack that opens into its layers; null leaves it to the chapter. */
+  open: number | null;
+  /** 1 as drawn, four times too tall … 0 true; null is as drawn. */
+  thickness: number | null;
+  /** The group shown alone. */
+  isolate: Isolate | null;
   /** Moment in the schedule as a share of it, 0 … 1; null leaves it to the chapter. */
   moment: number | null;
   labels: boolean;
@@ -60,6 +69,10 @@ export const DEFAULTS: Readonly<ExhibitState> = {
   plaque: null,
   die: null,
   explode: null,
+  cut: null,
+  open: null,
+  thickness: null,
+  isolate: null,
   moment: null,
   labels: true,
   theme: "gallery",

@@ -12,10 +12,12 @@ export interface Decoded {
 const LONGEST_SEQLEN = 1_048_576;
 const THEMES = ["gallery", "dark", "projector"] as const;
 const TIERS = ["high", "medium", "low", "auto"] as const;
+const ISOLATES = ["substrate", "interposer", "moulding", "gpu_die", "hbm"] as const;
 const ALGORITHMS = ["standard", "fa1", "fa2", "none"] as const;
 const DIRECTIONS = ["forward", "backward"] as const;
 /** A tile: the matrix and its block, or its two blocks for scores ("s2.5"). */
 const TILE = /^(q|k|v|o|do|dq|dk|dv)\d{1,2}$|^(s|p|dp|ds)\d{1,2}\.\d{1,2}$/;
+const PLANE = /^(none|[xz]-?(0(\.\d{1,4})?|1))$/;
 const ON_DIE = /^(gpc|tpc|sm)_\d{1,3}$/;
 
 export function decode(search: string, choices: Choices): Decoded {
@@ -80,6 +82,10 @@ export function decode(search: string, choices: Choices): Decoded {
     plaque: flag("plaque", DEFAULTS.plaque),
     die: shaped("die", ON_DIE),
     explode: share("explode"),
+    cut: shaped("cut", PLANE),
+    open: share("open"),
+    thickness: share("thickness"),
+    isolate: oneOf("isolate", DEFAULTS.isolate, ISOLATES),
     moment: share("moment"),
     labels: flag("labels", DEFAULTS.labels),
     theme: oneOf("theme", DEFAULTS.theme, THEMES),
@@ -104,6 +110,10 @@ const NAMES: { readonly [K in keyof ExhibitState]: string } = {
   plaque: "plaque",
   die: "die",
   explode: "explode",
+  cut: "cut",
+  open: "open",
+  thickness: "thickness",
+  isolate: "isolate",
   moment: "moment",
   labels: "labels",
   theme: "theme",

@@ -8,6 +8,7 @@ import { drawGrid, drawnBlocks } from "./flow/grid";
 import { FlowPanel } from "./flow/panel";
 import { Lab } from "./lab/lab";
 import { showLevers, wireControls } from "./stage/controls";
+import { wireDie } from "./stage/die-controls";
 import { diePicked } from "./stage/die-pick";
 import { listParts, showPart } from "./stage/part-card";
 import { nameOf, tileNamed } from "./stand/tile-names";
@@ -109,18 +110,25 @@ function start(boot: Boot): void {
       blocksN: gridShown ? blocks.n : 8,
     });
     stand?.set(standState(chapter));
-    showLevers(standState(chapter), stand?.thicknessFactor ?? null);
+    levers(chapter);
+  }
+
+  function levers(chapter: ChapterScene): void {
+    const state = standState(chapter);
+    showLevers(state, stand?.thicknessFactor ?? null);
+    showDie(state);
   }
 
   store.subscribe((now, before) => {
     document.documentElement.dataset.theme = now.theme;
     history.replaceState(null, "", location.pathname + encode(now) + location.hash);
     stand?.set(standState(director.chapter));
-    showLevers(standState(director.chapter), stand?.thicknessFactor ?? null);
+    levers(director.chapter);
     if (LOOKS.every((key) => now[key] === before[key])) void panel.refresh();
   });
 
   wireControls(store);
+  const showDie = wireDie(store, (kind) => stand?.dieCount(kind) ?? null);
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
   director.start();
@@ -128,6 +136,7 @@ function start(boot: Boot): void {
 
   function closePart(): void {
     stand?.pick(null);
+    store.set({ die: null });
     void showPart(null, true, closePart);
   }
 
@@ -142,7 +151,10 @@ function start(boot: Boot): void {
         frozen: store.get().t !== null,
         seed: 1,
         state: standState(director.chapter),
-        onPick: (part) => void showPart(part, true, closePart),
+        onPick: (part) => {
+          store.set({ die: diePicked(part?.id ?? null) ? (part?.id ?? null) : null });
+          void showPart(part, true, closePart);
+        },
         onHover: (part) => void showPart(part, false, closePart),
         onCut: (cut) => store.set({ cut: cutText(cut) }),
         onCameraTaken: (taken) => {
@@ -160,7 +172,7 @@ function start(boot: Boot): void {
       listParts(stand, closePart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState(director.chapter));
-      showLevers(standState(director.chapter), stand.thicknessFactor);
+      levers(director.chapter);
     } catch (error) {
       console.warn("The stand cannot be shown:", error);
       document.documentElement.classList.add("no-stand");

@@ -1,7 +1,8 @@
-/* The list of tiles that can be followed, and where the followed one is, in words. */
+/* The list of tiles that can be followed, and where the followed one is, in words. Fetched with the first schedule. */
 
-import { nameOf, tileNamed, titleOf, whereIs } from "../stand/flow-follow";
+import { whereIs } from "../stand/flow-follow";
 import { sideOf } from "../stand/flow-kinds";
+import { nameOf, tileNamed, titleOf } from "../stand/tile-names";
 import type { Schedule, Tensor } from "../stand/types";
 import type { Store } from "../state/store";
 import type { ExhibitState } from "../state/types";

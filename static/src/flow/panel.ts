@@ -11,15 +11,16 @@ import type { Algorithm, Direction, ExhibitState } from "../state/types";
 import { byId } from "../ui/dom";
 import { type Choice, choiceOf, type Scene } from "./choice";
 import type { FlowControl, FlowMoment } from "./control";
-import { FollowMenu } from "./follow-menu";
+import type { FollowMenu } from "./follow-menu";
 import { Player, type PlayerView, STEPS_PER_SECOND } from "./player";
 import { showSums, showTallies } from "./tallies";
-import { noteOf } from "./words";
 
 export type { Scene } from "./choice";
 
 /** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
 const TELLING_MOMENT = 0.42;
+/** Side by side, before the shorter one is done. */
+const TELLING_TWIN = 0.22;
 /** With every SM at work a step shows a whole column of blocks and needs longer to be read. */
 const AT_ONCE_PACE = 0.2;
 /** The eye goes along with a tile more slowly than it watches a board of them. */
@@ -30,7 +31,8 @@ export type ShowFlow = (flow: Flow | null, answer: ScheduleAnswer | null, twin: 
 
 export class FlowPanel implements FlowControl {
   private readonly player: Player;
-  private readonly followMenu: FollowMenu;
+  /** Fetched with the first schedule: what is said about it, and the list of its tiles. */
+  private followMenu: FollowMenu | null = null;
   private answers: readonly ScheduleAnswer[] = [];
   private schedules: readonly Schedule[] = [];
   private asking: AbortController | null = null;
@@ -43,7 +45,6 @@ export class FlowPanel implements FlowControl {
     private readonly show: ShowFlow,
   ) {
     this.player = new Player((view) => this.draw(view));
-    this.followMenu = new FollowMenu(store);
     byId("play").addEventListener("click", () => (this.player.view.playing ? this.player.pause() : this.player.play()));
     byId("step-back").addEventListener("click", () => this.player.step(-1));
     byId("step-forward").addEventListener("click", () => this.player.step(1));
@@ -114,7 +115,7 @@ export class FlowPanel implements FlowControl {
     const question = { seqlen, head_dim: headDim, causal, blocks_m: blocksM, blocks_n: blocksN };
     const asked = JSON.stringify([choice.shown, choice.direction, parallel, question]);
     if (asked === this.asked) {
-      this.followMenu.show(this.schedules[0] ?? null, this.player.view.time);
+      this.followMenu?.show(this.schedules[0] ?? null, this.player.view.time);
       return;
     }
     this.asked = asked;
@@ -133,9 +134,15 @@ export class FlowPanel implements FlowControl {
       if (signal.aborted) return;
       const before = this.player.view;
       const same =
-        this.answers[0]?.algorithm === answers[0]?.algorithm && this.answers[0]?.direction === choice.direction;
+        this.answers.length === answers.length &&
+        this.answers[0]?.algorithm === answers[0]?.algorithm &&
+        this.answers[0]?.direction === choice.direction;
       const kept = same && before.length > 0 ? before.time / before.length : null;
-      this.take(answers, schedules, t ?? moment ?? this.scene.moment ?? kept ?? TELLING_MOMENT);
+      this.take(
+        answers,
+        schedules,
+        t ?? moment ?? this.scene.moment ?? kept ?? (choice.shown.length > 1 ? TELLING_TWIN : TELLING_MOMENT),
+      );
     } catch (error) {
       if (signal.aborted) return;
       this.asked = "";
@@ -157,9 +164,17 @@ export class FlowPanel implements FlowControl {
     byId<HTMLInputElement>("scrub").max = String(Math.max(1, length));
     showSums(answers);
     const { parallel, follow, t } = this.store.get();
-    byId("flow-note").textContent = noteOf({ answers, parallel });
+    if (answers.length) void this.tell(answers, parallel);
     const steps = t === null ? Math.round(share * length) : share * length;
     this.player.load(length, steps, this.pace(parallel, follow !== null));
+  }
+
+  private async tell(answers: readonly ScheduleAnswer[], parallel: boolean): Promise<void> {
+    const [{ noteOf }, { FollowMenu }] = await Promise.all([import("./words"), import("./follow-menu")]);
+    if (this.answers !== answers) return;
+    byId("flow-note").textContent = noteOf({ answers, parallel });
+    this.followMenu ??= new FollowMenu(this.store);
+    this.followMenu.show(this.schedules[0] ?? null, this.player.view.time);
   }
 
   /** Steps a second: larger grids keep the pace per row. */
@@ -178,7 +193,7 @@ export class FlowPanel implements FlowControl {
     play.textContent = view.playing ? "Pause" : "Play";
     play.setAttribute("aria-pressed", String(view.playing));
     for (const id of ["play", "step-back", "step-forward"]) byId<HTMLButtonElement>(id).disabled = !first || fixed;
-    this.followMenu.show(first ?? null, view.time);
+    this.followMenu?.show(first ?? null, view.time);
     if (!first) {
       this.show(null, null, null);
       return;

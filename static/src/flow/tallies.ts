@@ -4,7 +4,12 @@ import { tallyAt } from "../stand/flow";
 import type { Schedule } from "../stand/types";
 import { byId } from "../ui/dom";
 import { decimalBytes } from "../ui/format";
-import { METHODS } from "./words";
+
+const METHODS: Record<Schedule["algorithm"], string> = {
+  standard: "Standard",
+  fa1: "FlashAttention 1",
+  fa2: "FlashAttention 2",
+};
 
 const LINES = ["hbm", "l2_to_sm"] as const;
 /** Where the two lines of a tally stand on the page: alone, and left and right. */
@@ -35,7 +40,12 @@ export function showSums(answers: readonly ScheduleAnswer[]): void {
 /** Writes what has crossed at a moment. `times`: each flow's own. */
 export function showTallies(schedules: readonly Schedule[], times: readonly number[]): void {
   schedules.forEach((schedule, side) => {
-    const tally = tallyAt(schedule, times[side] as number);
+    const time = times[side] as number;
+    const tally = tallyAt(schedule, time);
+    if (schedules.length > 1) {
+      const done = time >= schedule.num_steps ? ` · done after ${schedule.num_steps} steps` : "";
+      byId(`twin-${SIDES[side]}`).textContent = METHODS[schedule.algorithm] + done;
+    }
     LINES.forEach((line, i) => {
       const bytes = tally[line].read_bytes + tally[line].written_bytes;
       const places = [

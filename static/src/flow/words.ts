@@ -3,12 +3,6 @@ import type { ScheduleAnswer } from "../api/schema.gen";
 import type { Schedule } from "../stand/types";
 import { whole } from "../ui/format";
 
-export const METHODS: Record<Schedule["algorithm"], string> = {
-  standard: "Standard",
-  fa1: "FlashAttention 1",
-  fa2: "FlashAttention 2",
-};
-
 const NOTES: Record<Schedule["direction"], Record<Schedule["algorithm"], string>> = {
   forward: {
     standard: "The score blocks S and P go out to the stacks and come back.",

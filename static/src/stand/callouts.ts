@@ -100,7 +100,7 @@ export class Callouts {
       top: "0",
       boxSizing: "border-box",
       textAlign: "center",
-      whiteSpace: "nowrap",
+      whiteSpace: "pre",
       padding: "2px 8px",
       borderRadius: "4px",
       lineHeight: "1.35",

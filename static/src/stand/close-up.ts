@@ -6,8 +6,6 @@ import type { Vec3 } from "../math/view";
 import type { CalloutAnchor } from "./anchors";
 import type { DiagramView } from "./diagram-view";
 import { explodeOffset } from "./explode";
-import { followedBox, followedPlace } from "./flow-camera";
-import { titleOf, whereIs } from "./flow-follow";
 import type { FlowLayout } from "./flow-layout";
 import type { PackageModel } from "./package";
 import type { Shape } from "./placement";
@@ -15,6 +13,7 @@ import type { Subject } from "./poses";
 import { INSIDE_SM } from "./regions";
 import type { Stage } from "./stage";
 import type { Room } from "./themes";
+import { titleOf } from "./tile-names";
 import type { DiePick, Part, StandState } from "./types";
 
 export function sameTarget(a: object | null | undefined, b: object | null | undefined): boolean {
@@ -31,6 +30,7 @@ export function smsOf(pick: DiePick | null, { regions }: PackageModel): number[]
 export class CloseUp {
   private view: DiagramView | null = null;
   private fetching: Promise<void> | null = null;
+  private eye: typeof import("./flow-camera") | null = null;
   private room: Room | null = null;
   private closed = false;
 
@@ -38,6 +38,11 @@ export class CloseUp {
     private readonly model: PackageModel,
     private readonly stage: Stage,
   ) {}
+
+  /** Whether a state shows anything that may have to be fetched. */
+  static asks(state: StandState): boolean {
+    return CloseUp.wants(state) || Boolean(state.follow);
+  }
 
   static wants({ plaque, die, lit }: StandState): boolean {
     return Boolean(plaque) || Boolean(die) || lit.some((id) => INSIDE_SM.includes(id));
@@ -68,7 +73,9 @@ export class CloseUp {
 
   /** True once there is something new to draw. `state` is asked again when the view has come. */
   async fetch(state: () => StandState, cuts: boolean): Promise<boolean> {
-    if (this.view || !CloseUp.wants(state())) return false;
+    const followed = Boolean(state().follow) && !this.eye;
+    if (followed) this.eye = await import("./flow-camera");
+    if (this.view || !CloseUp.wants(state())) return followed;
     this.fetching ??= import("./diagram-view").then(({ DiagramView }) => {
       if (this.closed) return;
       this.view = new DiagramView(this.model);
@@ -87,8 +94,10 @@ export class CloseUp {
 
   /** What the camera looks at instead of, or besides, what the state's pose says. */
   subject(state: StandState, shape: Shape, layout: FlowLayout | null, rest: Subject): Subject {
-    const at = this.followed(state, shape, layout);
-    if (at) return { instead: followedBox(at) };
+    if (state.follow && state.flow && layout && this.eye) {
+      const at = this.eye.followedPlace(layout, state.flow, state.follow);
+      return { instead: this.eye.followedBox(this.placed(at, shape)) };
+    }
     const boxes = this.view?.boxes(this.dieTop(shape)) ?? [];
     return boxes.length ? { ...rest, also: [...(rest.also ?? []), ...boxes] } : rest;
   }
@@ -97,10 +106,10 @@ export class CloseUp {
   anchors(state: StandState, shape: Shape, layout: FlowLayout | null, parts: () => CalloutAnchor[]): CalloutAnchor[] {
     const own = state.labels && this.view?.shown ? this.view.anchors() : [];
     const anchors = own.length || !state.labels ? own : parts();
-    const at = this.followed(state, shape, layout);
-    if (!at || !state.flow || !state.follow) return anchors;
-    const { words } = whereIs(state.flow.schedule, state.flow.time, state.follow);
-    return [{ id: "followed", title: `${titleOf(state.follow)} ${words}`, rank: -30, at }, ...anchors];
+    if (!state.follow || !state.flow || !layout || !this.eye) return anchors;
+    const { at, words } = this.eye.seenAt(layout, state.flow, state.follow);
+    const title = `${titleOf(state.follow)} ${words}`;
+    return [{ id: "followed", title, rank: -30, at: this.placed(at, shape) }, ...anchors];
   }
 
   /** What a tap along a ray means; undefined where nothing of the diagram is met. */
@@ -122,9 +131,7 @@ export class CloseUp {
     this.view?.dispose();
   }
 
-  private followed(state: StandState, shape: Shape, layout: FlowLayout | null): Vec3 | null {
-    if (!state.follow || !state.flow || !layout) return null;
-    const [x, y, z] = followedPlace(layout, state.flow, state.follow);
+  private placed([x, y, z]: Vec3, shape: Shape): Vec3 {
     return [x, y + this.dieTop(shape) - this.model.dieTop, z];
   }
 

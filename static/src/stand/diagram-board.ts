@@ -30,9 +30,9 @@ const TINTS: Record<CellKind, string> = {
   memory_controller: "#8c979e",
   interface: "#b3ada2",
   tensor_core: "#c9b26a",
-  rmem: "#9a86c4",
-  smem: "#4fa3a0",
-  l1: "#8fb3b1",
+  rmem: "#a99bb5",
+  smem: "#7f9dab",
+  l1: "#aebbc0",
 };
 /** How much of its tint a block shows, by kind. */
 const WASH: Partial<Record<CellKind, number>> = { gpc: 0.12, tpc: 0.16, interface: 0.3, l1: 0.4 };

@@ -266,15 +266,15 @@ export class DiagramView {
       ["plaque_tpc", `${tpcs.length} pairs (TPC)`, -16, place(shown[2])],
       [
         "plaque_sm",
-        `SMs: ${used.sm} of ${sms.length} in use`,
+        `SMs: ${used.sm}\nof ${sms.length} in use`,
         -19,
         place(sms.find(({ used: on, x, z }) => on && x < -7 && z > 8)),
       ],
-      ["plaque_off", "Not in use: which ones is not published", -18, place(off)],
-      ["plaque_l2", `L2 cache in ${all("l2").length} halves`, -17, place(all("l2")[1], 3, 0)],
+      ["plaque_off", "Not in use:\nwhich ones is\nnot published", -18, place(off)],
+      ["plaque_l2", `L2 cache,\n${all("l2").length} halves`, -17, place(all("l2")[1], 3, 0)],
       [
         "plaque_mc",
-        `Memory controllers: ${used.memory_controller / 2} of ${pairs} pairs in use`,
+        `Memory controllers:\n${used.memory_controller / 2} of ${pairs} pairs in use`,
         -15,
         place(controllers[controllers.length - 3]),
       ],
@@ -290,9 +290,9 @@ export class DiagramView {
       return [at.x, at.y, at.z];
     };
     return [
-      { id: "sm_rmem", title: `Registers: ${inside.registers_kib} KiB in all`, rank: -20, at: place("rmem", 2, -2) },
+      { id: "sm_rmem", title: `Registers:\n${inside.registers_kib} KiB in all`, rank: -20, at: place("rmem", 2, -2) },
       { id: "sm_tensor", title: `${inside.tensor_cores} tensor cores`, rank: -19, at: place("tensor_core", 1, 2) },
-      { id: "sm_smem", title: "Shared memory: the SM’s workbench", rank: -18, at: place("smem", 0, 9) },
+      { id: "sm_smem", title: "Shared memory:\nthe SM’s workbench", rank: -18, at: place("smem", 0, 9) },
     ];
   }
 }
@@ -315,6 +315,9 @@ function writePlaque(context: CanvasRenderingContext2D, cells: readonly Cell[]):
     } else if (cell.kind === "l2") {
       font(context, 1.9);
       context.fillText("L2 cache", cell.x, cell.z);
+    } else if (cell.kind === "interface") {
+      font(context, 0.8, 500);
+      context.fillText(cell.z < 0 ? "host interface" : "links to other GPUs", cell.x, cell.z);
     } else if (cell.kind === "memory_controller") {
       font(context, 0.95);
       context.save();

@@ -4,7 +4,7 @@
  */
 import { clamp } from "../math/scalar";
 import type { Box, Vec3 } from "../math/view";
-import { blockStep, copyAt } from "./flow-follow";
+import { blockStep, copyAt, whereIs } from "./flow-follow";
 import { sideOf } from "./flow-kinds";
 import type { FlowLayout } from "./flow-layout";
 import type { Flow, Followed } from "./types";
@@ -45,4 +45,11 @@ function placeAt(layout: FlowLayout, { schedule, time }: Flow, followed: Followe
 
 export function followedBox(at: Vec3): Box {
   return { min: [at[0] - AROUND, at[1] - 1, at[2] - AROUND], max: [at[0] + AROUND, at[1] + 1, at[2] + AROUND] };
+}
+
+/** Where the tile itself is at the moment, and in words. */
+export function seenAt(layout: FlowLayout, flow: Flow, followed: Followed): { at: Vec3; words: string } {
+  placeAt(layout, flow, followed);
+  const at: Vec3 = [place[0] as number, (place[1] as number) + 0.2, place[2] as number];
+  return { at, words: whereIs(flow.schedule, flow.time, followed).words };
 }

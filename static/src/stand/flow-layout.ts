@@ -16,6 +16,8 @@ export type Rect = readonly [number, number, number, number];
 export type Half = -1 | 1;
 
 export interface FlowSite {
+  /** Set where only one half of the package is used. */
+  half?: Half;
   /** Stacks that serve data, each with its assembled bounds. */
   stacks: readonly Box[];
   die: Box;
@@ -30,6 +32,7 @@ export function halfOf(site: FlowSite, half: Half): FlowSite {
   const here = ([x]: Rect) => x * half > 0;
   return {
     ...site,
+    half,
     stacks: site.stacks.filter(({ min, max }) => (min[0] + max[0]) * half > 0),
     l2: site.l2.filter(here),
     gpc: site.gpc.filter(here),
@@ -174,11 +177,24 @@ export class FlowLayout {
     return [x, z, pitch * 0.86];
   }
 
-  /** The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. */
+  /**
+   * The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. Where
+   * two flows share the package, a line between them as well.
+   */
   tracks(): Vec3[][] {
     const y = this.site.dieTop + 0.1;
+    const { die, half } = this.site;
+    const parting: Vec3[][] =
+      half === -1
+        ? [
+            [
+              [0, y, die.min[2]],
+              [0, y, die.max[2]],
+            ],
+          ]
+        : [];
     const [, bandZ, , depth] = this.site.l2[0] as Rect;
-    return this.site.stacks.flatMap((box) => {
+    const tracks = this.site.stacks.flatMap((box) => {
       const side = Math.sign(box.min[0] + box.max[0]);
       const inner = side < 0 ? box.max[0] : box.min[0];
       const start = inner + side * (box.max[0] - box.min[0]) * PORT * 0.5;
@@ -195,6 +211,7 @@ export class FlowLayout {
         ];
       });
     });
+    return [...tracks, ...parting];
   }
 
   /**

@@ -6,6 +6,7 @@ import { Damper } from "../math/damper";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
+import { makeCanvas } from "./canvas";
 import { CloseUp, smsOf } from "./close-up";
 import { Display } from "./display";
 import { subjectOf } from "./focus";
@@ -20,7 +21,7 @@ import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { rendererName, Stage } from "./stage";
 import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
-import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
+import type { DiePick, Part, Stand, StandOptions, StandState, StandStats } from "./types";
 
 export class LiveStand implements Stand {
   private current: StandState;
@@ -44,15 +45,7 @@ export class LiveStand implements Stand {
   private lost = false;
 
   static async create(host: HTMLElement, options: StandOptions): Promise<LiveStand> {
-    const canvas = document.createElement("canvas");
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute(
-      "aria-label",
-      options.label ?? "Three-dimensional model. Drag or use the arrow keys to turn it.",
-    );
-    Object.assign(canvas.style, { display: "block", position: "absolute", inset: "0", width: "100%", height: "100%" });
-    if (getComputedStyle(host).position === "static") host.style.position = "relative";
+    const canvas = makeCanvas(host, options.label);
     const tier = startTier(options.tier, options.tier === "auto" ? rendererName() : "");
     const materials = new Materials();
     // The model is on its way while the stage is set up.
@@ -154,6 +147,10 @@ export class LiveStand implements Stand {
     return [...this.model.parts.values()].map(({ id, title, what, facts }) => ({ id, title, what, facts }));
   }
 
+  dieCount(kind: DiePick["kind"]): number {
+    return this.model.regions[kind].length;
+  }
+
   partCentre(id: string): readonly [number, number, number] | null {
     const part = this.model.parts.get(id);
     if (!part) return null;
@@ -220,7 +217,7 @@ export class LiveStand implements Stand {
       width,
       height,
       this.current.labels,
-      this.current.pose === "section" && this.shown.shape.plane !== null,
+      CloseUp.wants(this.current) || (this.current.pose === "section" && this.shown.shape.plane !== null),
     );
     return poseView(
       this.current.pose,

@@ -178,6 +178,8 @@ export interface Stand {
   /** How many times too tall the model draws thicknesses above the base. */
   readonly thicknessFactor: number;
   parts(): readonly Part[];
+  /** How many clusters, pairs or SMs the die has. */
+  dieCount(kind: DiePick["kind"]): number;
   /** Where the middle of a part stands now, in millimetres of the model; null for an unknown part. */
   partCentre(id: string): readonly [number, number, number] | null;
   /** Id of the part seen at a place in px from the canvas' top left; null for none. */

@@ -159,7 +159,9 @@ export class FlowPanel implements FlowControl {
   private take(answers: readonly ScheduleAnswer[], schedules: readonly Schedule[], share: number): void {
     this.answers = answers;
     this.schedules = schedules;
-    byId("stand-panel").classList.toggle("has-flow", answers.length > 0);
+    const panel = byId("stand-panel");
+    panel.classList.toggle("has-flow", answers.length > 0);
+    panel.dataset.flow = answers.map(({ algorithm, direction }) => `${algorithm} ${direction}`).join(", ");
     const length = Math.max(0, ...schedules.map(({ num_steps }) => num_steps));
     byId<HTMLInputElement>("scrub").max = String(Math.max(1, length));
     showSums(answers);

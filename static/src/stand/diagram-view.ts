@@ -18,10 +18,10 @@ import type { DiePick, Part } from "./types";
 /** How high the plaque floats over the die, and how far it leans towards the reader. */
 const LIFT = 10;
 const LEAN = 0.12;
-/** The opened SM: over the plaque, leaning further, on the half where its own place is not. */
-const SM_LIFT = 8.5;
+/** The opened SM: over the plaque, leaning further, where it leaves its own place in view: height and place along z. */
 const SM_LEAN = 0.62;
-const SM_ASIDE = 6.5;
+const SM_BEHIND = [8.5, -8.5] as const;
+const SM_BEFORE = [4, 17] as const;
 /** The SM that stands for all where none is picked: one that is in use, near the reader. */
 const TYPICAL_SM = 98;
 
@@ -104,11 +104,17 @@ export class DiagramView {
     this.sm.opacity = Math.min(1, open * 1.4);
     this.sm.group.scale.setScalar(lerp(0.12, 1, open));
     const from = this.placeOf(this.opened, dieTop, rise);
-    const to: Vec3 = [0, dieTop + LIFT * rise + SM_LIFT, this.opened.z < 0 ? SM_ASIDE : -SM_ASIDE];
+    this.openedAt = from;
+    const [high, z] = this.smPlace;
+    const to: Vec3 = [0, dieTop + LIFT * rise + high, z];
     this.sm.group.position.set(lerp(from[0], to[0], open), lerp(from[1], to[1], open), lerp(from[2], to[2], open));
     this.group.updateMatrixWorld(true);
     this.connect(dieTop, rise, open);
     return !this.rise.resting || !this.opening.resting;
+  }
+
+  private get smPlace(): readonly [number, number] {
+    return this.opened.z < 0 ? SM_BEFORE : SM_BEHIND;
   }
 
   get shown(): boolean {
@@ -122,8 +128,8 @@ export class DiagramView {
     if (this.wish.plaque)
       boxes.push({ min: [-half[0], dieTop + LIFT - 1.5, -half[1]], max: [half[0], dieTop + LIFT + 1.5, half[1]] });
     if (this.opening.goal > 0) {
-      const z = this.opened.z < 0 ? SM_ASIDE : -SM_ASIDE;
-      const y = dieTop + (this.wish.plaque ? LIFT : 0) + SM_LIFT;
+      const [over, z] = this.smPlace;
+      const y = dieTop + (this.wish.plaque ? LIFT : 0) + over;
       const [deep, high] = [(SM_BOARD.d / 2) * Math.cos(SM_LEAN), (SM_BOARD.d / 2) * Math.sin(SM_LEAN)];
       // Two slim boxes along its upper and lower edge: the box around a leaning board would be mostly air.
       for (const edge of [-1, 1]) {
@@ -282,6 +288,14 @@ export class DiagramView {
     return named.map(([id, title, rank, at]) => ({ id, title, rank, at }));
   }
 
+  private get openedTitle(): string {
+    const { die } = this.wish;
+    return die ? this.partOf(die).title : "One SM";
+  }
+
+  /** Where the opened SM is seen, for its callout. */
+  private openedAt: Vec3 = [0, 0, 0];
+
   private smAnchors(): CalloutAnchor[] {
     const { inside_sm: inside } = this.facts;
     const place = (kind: Cell["kind"], index = 0, dx = 0): Vec3 => {
@@ -292,7 +306,7 @@ export class DiagramView {
     return [
       { id: "sm_rmem", title: `Registers:\n${inside.registers_kib} KiB in all`, rank: -20, at: place("rmem", 2, -2) },
       { id: "sm_tensor", title: `${inside.tensor_cores} tensor cores`, rank: -19, at: place("tensor_core", 1, 2) },
-      { id: "sm_smem", title: "Shared memory:\nthe SM’s workbench", rank: -18, at: place("smem", 0, 9) },
+      { id: "sm_place", title: this.openedTitle, rank: -18, at: this.openedAt },
     ];
   }
 }

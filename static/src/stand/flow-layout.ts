@@ -177,24 +177,22 @@ export class FlowLayout {
     return [x, z, pitch * 0.86];
   }
 
-  /**
-   * The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. Where
-   * two flows share the package, a line between them as well.
-   */
+  /** Where two flows share the package, the line between them. */
+  parting(): [Vec3, Vec3] | null {
+    const { die, dieTop, half } = this.site;
+    return half === -1
+      ? [
+          [0, dieTop + 0.1, die.min[2]],
+          [0, dieTop + 0.1, die.max[2]],
+        ]
+      : null;
+  }
+
+  /** The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. */
   tracks(): Vec3[][] {
     const y = this.site.dieTop + 0.1;
-    const { die, half } = this.site;
-    const parting: Vec3[][] =
-      half === -1
-        ? [
-            [
-              [0, y, die.min[2]],
-              [0, y, die.max[2]],
-            ],
-          ]
-        : [];
     const [, bandZ, , depth] = this.site.l2[0] as Rect;
-    const tracks = this.site.stacks.flatMap((box) => {
+    return this.site.stacks.flatMap((box) => {
       const side = Math.sign(box.min[0] + box.max[0]);
       const inner = side < 0 ? box.max[0] : box.min[0];
       const start = inner + side * (box.max[0] - box.min[0]) * PORT * 0.5;
@@ -211,7 +209,6 @@ export class FlowLayout {
         ];
       });
     });
-    return [...tracks, ...parting];
   }
 
   /**

@@ -166,6 +166,9 @@ function start(boot: Boot): void {
           note.hidden = false;
           note.textContent = "The graphics device was lost; the stand comes back when the browser gives it back.";
         },
+        onContextRestored: () => {
+          note.hidden = true;
+        },
       });
       note.hidden = true;
       window.exhibitStand = stand;

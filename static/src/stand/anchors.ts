@@ -75,9 +75,10 @@ export function calloutAnchors(
   const named = new Set(cut.map(({ id }) => id));
   const stack = model.parts.get(OPENING_STACK);
   const opened = stack !== undefined && shape.open > 0.5 && !shape.hidden.has(stack.id);
-  if (opened) anchors.push(...layerAnchors(stack, shape));
+  if (opened && state.pose === "stack") anchors.push(...layerAnchors(stack, shape));
   for (const { part: id, place, rank, poses } of PARTS) {
-    if (named.has(id) || (id.startsWith("hbm_stack") && named.has("hbm"))) continue;
+    if (named.has(id) || (id.startsWith("hbm_stack") && cut.some((anchor) => anchor.id.startsWith("hbm_stack"))))
+      continue;
     if (poses ? !poses.includes(state.pose) : id === "hbm_stack_2" && state.pose === "stack") continue;
     // In front of an opened stack, its layers are named and little else.
     if (opened && state.pose === "stack" && id !== "interposer" && id !== OPENING_STACK) continue;

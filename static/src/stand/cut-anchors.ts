@@ -19,6 +19,8 @@ interface Named {
   is: (body: Body) => boolean;
 }
 
+/** Strips narrower than this are the ends of bevels, in mm. */
+const SLIVER = 0.4;
 const STACK = /^hbm_stack_/;
 
 const NAMED: readonly Named[] = [
@@ -82,8 +84,9 @@ export function cutAnchors(
       const k = (u - strip.u0) / (strip.u1 - strip.u0);
       const low = strip.low0 + (strip.low1 - strip.low0) * k;
       const high = strip.high0 + (strip.high1 - strip.high0) * k;
-      // Thick places are easier to point at.
-      const away = Math.abs(u - goal) - Math.min(1.5, high - low) * 0.4;
+      // Thick places are easier to point at, and the slivers at rounded ends are not the part.
+      const sliver = strip.u1 - strip.u0 < SLIVER && body.box.max[across] - body.box.min[across] > 4 * SLIVER ? 4 : 0;
+      const away = Math.abs(u - goal) - Math.min(1.5, high - low) * 0.4 + sliver;
       if (away < nearest) [nearest, best] = [away, { u, y: (low + high) / 2, body }];
     }
     if (!best) continue;
@@ -92,7 +95,12 @@ export function cutAnchors(
     const at: [number, number, number] = [0, y * scaleOfGroup(body.group, shape) + offset[1], 0];
     at[plane.axis] = plane.at + 3 * RANK_STEP + offset[plane.axis];
     at[across] = u + offset[across];
-    anchors.push({ id, title: title ?? model.parts.get(body.part)?.title ?? id, rank, at });
+    anchors.push({
+      id: id === "hbm" ? body.part : id,
+      title: title ?? model.parts.get(body.part)?.title ?? id,
+      rank,
+      at,
+    });
   }
   return anchors;
 }

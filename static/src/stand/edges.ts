@@ -15,8 +15,10 @@ const RIMMED = /^(gpu_die|hbm_stack_\d|interposer|moulding|substrate)$/;
 /** How far the drawn rim lies inside the part's bounds, in mm. */
 const INSET = 0.06;
 
+/** The lower edge of the interposer is rounded this far up, in mm. */
+const BEVEL = 0.08;
 /** Lines of one body, and the most bodies of a part that get lines of their own: the layers of the opened stack. */
-const PER_BODY = 8;
+const PER_BODY = 12;
 const MOST_BODIES = 9;
 
 interface Rimmed {
@@ -121,7 +123,7 @@ function rimmedBodies(part: PackagePart, shape: Shape): Box[] {
 
 const volume = ({ min, max }: Box): number => (max[0] - min[0]) * (max[1] - min[1]) * (max[2] - min[2]);
 
-/** The four edges of the top and, where corners are sharp enough, the four upright ones. */
+/** The four edges of the top (of the interposer, also below) and, where corners are sharp enough, the four upright ones. */
 function rim(box: Box, part: string, plane: Plane | null): [Point, Point][] {
   const cutX = plane?.axis === 0 && box.max[0] === plane.at;
   const cutZ = plane?.axis === 2 && box.max[2] === plane.at;
@@ -133,6 +135,7 @@ function rim(box: Box, part: string, plane: Plane | null): [Point, Point][] {
     [x1, z1],
     [x0, z1],
   ];
+  const out = (place: number) => (place === x1 || place === z1 ? INSET : -INSET);
   const onCut = (x: number, z: number) => (cutX && x === x1) || (cutZ && z === z1);
   // The substrate's corners are rounded: lines stop short of them.
   const short = (x: number, z: number) => (part === "substrate" && !onCut(x, z) ? 0.9 : 0);
@@ -146,6 +149,12 @@ function rim(box: Box, part: string, plane: Plane | null): [Point, Point][] {
       segments.push([
         [x + ux * from, y1, z + uz * from],
         [nx - ux * to, y1, nz - uz * to],
+      ]);
+    // The interposer is thin and lies on a board of its own brightness: its lower edge is lit too.
+    if (part === "interposer")
+      segments.push([
+        [x + out(x), y0 + BEVEL, z + out(z)],
+        [nx + out(nx), y0 + BEVEL, nz + out(nz)],
       ]);
     if (!short(x, z))
       segments.push([

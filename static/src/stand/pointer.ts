@@ -10,7 +10,7 @@ import { FOV } from "./poses";
 import type { Stage } from "./stage";
 
 /** Parts with more bodies than this are pointed at as one block. */
-const MANY_BODIES = 400;
+const MANY_BODIES = 500;
 
 export class Pointer {
   private targets: PickTarget[] = [];

@@ -141,7 +141,9 @@ def test_all_sms_at_once_move_the_same_bytes_in_fewer_steps(visit: Visit) -> Non
 
 
 def test_a_tile_is_followed_with_words_until_the_reader_takes_over(visit: Visit) -> None:
-    page = visit.go("/?tier=low&moment=0.03#chapter-7")
+    page = visit.page
+    page.set_viewport_size(WIDE)
+    visit.go("/?tier=low&moment=0.03#chapter-7")
     shown(visit, "fa2 forward")
     page.wait_for_selector("#follow option[value=k3]", state="attached")
     scrub_to(visit, 20.65)

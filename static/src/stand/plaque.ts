@@ -23,7 +23,7 @@ import { blockExists, computesAt, storedAt, workAt } from "./flow";
 import type { Room } from "./themes";
 import { FACES } from "./tile-atlas";
 import type { Tiles } from "./tiles";
-import type { Flow } from "./types";
+import type { Flow, Schedule } from "./types";
 
 /** Side of the plaque in mm: about the die's, so that it reads as belonging to it. */
 const SIDE = 30;
@@ -56,6 +56,9 @@ export class Plaque {
   private readonly size = new Vector3();
   private readonly boardColour: IUniform<Color> = { value: new Color() };
 
+  /** What the cells were last placed for, and which of them were at work. */
+  private placedFor: Schedule | null = null;
+  private lit: ReadonlySet<number> = new Set();
   private readonly floor: number;
 
   constructor(dieTop: number) {
@@ -140,23 +143,34 @@ export class Plaque {
     // Among very many cells the one at work is drawn larger than its place, or it would be missed.
     const stress = 1 + 0.03 * Math.max(0, Math.max(rows, columns) - 12);
     const work = flow ? workAt(flow.schedule, flow.time) : 0;
-    const lit = flow ? computesAt(flow.schedule, flow.time) : [];
+    const lit = new Set<number>();
+    for (const block of flow ? computesAt(flow.schedule, flow.time) : [])
+      lit.add(block.m_block * columns + block.n_block);
+    const anew = this.placedFor !== (flow?.schedule ?? null) || this.cells.count === 0;
+    let moved = anew;
     let count = 0;
     for (let m = 0; m < rows; m++)
       for (let n = 0; n < columns; n++) {
         if (flow && !blockExists(flow.schedule, m, n)) continue;
-        const working = lit.some((block) => block.m_block === m && block.n_block === n);
-        const size = working ? pitch * stress : pitch;
-        this.matrix.makeScale(size, size, 1);
-        const raised = working ? 0.06 : 0.02;
-        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
-        this.cells.setMatrixAt(count, this.matrix);
+        const key = m * columns + n;
+        const working = lit.has(key);
+        // A cell stands where it stood; only those at work, now or a moment ago, change their size.
+        if (anew || working !== this.lit.has(key)) {
+          const size = working ? pitch * stress : pitch;
+          this.matrix.makeScale(size, size, 1);
+          const raised = working ? 0.06 : 0.02;
+          this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
+          this.cells.setMatrixAt(count, this.matrix);
+          moved = true;
+        }
         states[count * 2] = flow ? storedAt(flow.schedule, flow.time, m, n) : 0;
         states[count * 2 + 1] = working ? work : 0;
         count++;
       }
+    this.placedFor = flow?.schedule ?? null;
+    this.lit = lit;
     this.cells.count = count;
-    this.cells.instanceMatrix.needsUpdate = true;
+    if (moved) this.cells.instanceMatrix.needsUpdate = true;
     this.states.needsUpdate = true;
   }
 

@@ -17,6 +17,7 @@ export class Stored {
   readonly mesh: InstancedMesh;
   private readonly matrix = new Matrix4();
   private readonly isP: InstancedBufferAttribute;
+  private drawn: { layout: FlowLayout; explode: number } | null = null;
 
   constructor(private readonly top: number) {
     const geometry = slabGeometry(0.22, 0.12, 1, false);
@@ -52,6 +53,7 @@ export class Stored {
   }
 
   show(flow: Flow | null, layout: FlowLayout | null, explode: number): void {
+    if (flow && layout && this.stands(flow, layout, explode)) return;
     let count = 0;
     if (flow && layout) {
       const { blocks_m, blocks_n } = flow.schedule;
@@ -71,10 +73,21 @@ export class Stored {
         }
     }
     this.mesh.count = count;
+    this.drawn = layout && { layout, explode };
     this.mesh.visible = count > 0;
     if (count === 0) return;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.isP.needsUpdate = true;
+  }
+
+  /** Whether what was drawn last is still right. What has been written stays, so its number tells. */
+  private stands({ schedule, time }: Flow, layout: FlowLayout, explode: number): boolean {
+    if (this.drawn?.layout !== layout || this.drawn.explode !== explode) return false;
+    let count = 0;
+    for (let m = 0; m < schedule.blocks_m; m++)
+      for (let n = 0; n < schedule.blocks_n; n++)
+        for (let as = 0; as < layout.storedKinds; as++) if (keptAt(schedule, time, m, n, as as 0 | 1 | 2)) count++;
+    return count === this.mesh.count;
   }
 
   dispose(): void {

@@ -21,6 +21,8 @@ interface Named {
 
 /** Strips narrower than this are the ends of bevels, in mm. */
 const SLIVER = 0.4;
+/** Names keep off the ends of what they name, in mm. */
+const INSET = 1.5;
 const STACK = /^hbm_stack_/;
 
 const NAMED: readonly Named[] = [
@@ -77,10 +79,8 @@ export function cutAnchors(
     for (const { body, strip } of faces) {
       if (!is(body)) continue;
       const goal = wanted * half * turn;
-      const u = Math.min(
-        Math.max(goal, strip.u0 + (strip.u1 - strip.u0) * 0.25),
-        strip.u0 + (strip.u1 - strip.u0) * 0.75,
-      );
+      const inset = Math.min((strip.u1 - strip.u0) / 4, INSET);
+      const u = Math.min(Math.max(goal, strip.u0 + inset), strip.u1 - inset);
       const k = (u - strip.u0) / (strip.u1 - strip.u0);
       const low = strip.low0 + (strip.low1 - strip.low0) * k;
       const high = strip.high0 + (strip.high1 - strip.high0) * k;

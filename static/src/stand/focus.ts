@@ -11,7 +11,9 @@ import type { StandState } from "./types";
 
 /** Room for the frame of a cut above the tops, in mm. */
 const FRAME = 4;
-/** How much of what lies behind a cut face is kept in the picture, in mm. */
+/** Where the section pose expects a face, as a share of half the package's width. */
+const FACE = 0.5;
+/** How much of what lies behind it is kept in the picture, in mm. */
 const BEHIND_FACE = 14;
 /** Air around a group shown alone and beside an opened stack, in mm. */
 const AIR = 1;
@@ -40,10 +42,11 @@ export function subjectOf(model: PackageModel, state: StandState, shape: Shape):
     const board = boxPlaced(model.bounds.substrate, "substrate", { ...shape, explode: 0 });
     const min: [number, number, number] = [...board.min];
     const max: [number, number, number] = [board.max[0], Math.max(...tops) + FRAME, board.max[2]];
-    // The section pose looks at the cut face; what lies behind it gets smaller with distance and needs no room.
+    // The section pose looks at where cuts are mostly made. It must not follow the plane, or dragging would not move it;
+    // what lies far behind a face gets smaller with distance and needs no room.
     if (state.pose === "section") {
-      max[plane.axis] = plane.at;
-      min[plane.axis] = Math.max(min[plane.axis], plane.at - BEHIND_FACE);
+      max[plane.axis] *= FACE;
+      min[plane.axis] = max[plane.axis] - BEHIND_FACE;
       return { instead: { min, max } };
     }
     also.push({ min, max });

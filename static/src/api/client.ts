@@ -93,6 +93,7 @@ export function getFact(id: string): Promise<FactAnswer> {
 
 export interface ScheduleQuestion {
   algorithm: string;
+  direction?: string;
   seqlen: number;
   head_dim: number;
   causal: boolean;

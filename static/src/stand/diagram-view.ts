@@ -281,7 +281,7 @@ export class DiagramView {
       ["plaque_l2", `L2 cache,\n${all("l2").length} halves`, -17, place(all("l2")[1], 3, 0)],
       [
         "plaque_mc",
-        `Memory controllers:\n${used.memory_controller / 2} of ${pairs} pairs in use`,
+        `Memory\ncontrollers: ${used.memory_controller / 2}\nof ${pairs} pairs in use`,
         -15,
         place(controllers[controllers.length - 3]),
       ],

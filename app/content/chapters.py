@@ -46,8 +46,8 @@ class ChapterError(ValueError):
 class StandScene:
     """What the stand shows in a chapter: pose, parts kept bright, explode 0…1, flow, grid, labels.
 
-    `cut` names a plane by axis and place, −1 … 1, as in "z0.36", or is empty; `open` is how far the stack at the sixth
-    site is opened into its layers, 0…1. `direction` is the pass whose tiles fly; `plaque` raises the block diagram over the die.
+    `direction` is the pass whose tiles fly; `plaque` raises the block diagram over the die; `cut` names a plane by axis
+    and place, −1 … 1, as in "z0.36", or is empty; `open` is how far the stack at the sixth site is opened, 0…1.
     """
 
     pose: str

@@ -13,6 +13,8 @@ export class Bodies {
   /** Bodies the plane passes through, those within other solids last. */
   crossing: Body[] = [];
   private shown = "";
+  /** Places in a mesh's list of bodies to be drawn; filled anew for each mesh. */
+  private readonly chosen: number[] = [];
 
   constructor(private readonly model: PackageModel) {}
 
@@ -40,30 +42,46 @@ export class Bodies {
     const bodies = mesh.userData.bodies as readonly Body[];
     const rim = plain ? (mesh.userData.rim as number) : bodies.length;
     const cut = plane && bodies[0]?.group !== "base" ? plane : null;
-    const parts: string[] = [];
-    bodies.forEach((body, i) => {
-      if (hidden.has(body.part)) return;
+    const factor = shape.scale * this.model.thicknessFactor;
+    let count = 0;
+    for (let i = 0; i < bodies.length; i++) {
+      const body = bodies[i] as Body;
+      if (hidden.size > 0 && hidden.has(body.part)) continue;
       // The writing says by how much thicknesses are drawn too tall, as long as it is true.
-      if (body.factor !== null && Math.abs(body.factor - shape.scale * this.model.thicknessFactor) > 0.01) return;
+      if (body.factor !== null && Math.abs(body.factor - factor) > 0.01) continue;
       if (cut) {
-        if (body.box.min[cut.axis] >= cut.at) return;
+        if (body.box.min[cut.axis] >= cut.at) continue;
         if (body.box.max[cut.axis] > cut.at) {
           if (!mesh.userData.vias) this.crossing.push(body);
-          return;
+          continue;
         }
-        if (i >= rim && body.box.max[cut.axis] < cut.at - NEAR_PLANE) return;
-      } else if (i >= rim) return;
-      const at = parts.length * 16;
-      body.matrix.toArray(mesh.instanceMatrix.array, at);
-      if (body.layer !== null) {
-        const height = body.matrix.elements[13] as number;
-        mesh.instanceMatrix.array[at + 13] = height + layerRise(body.layer, shape);
-      }
-      parts.push(body.part);
-    });
-    mesh.userData.parts = parts;
-    mesh.count = parts.length;
-    mesh.visible = parts.length > 0;
+        if (i >= rim && body.box.max[cut.axis] < cut.at - NEAR_PLANE) continue;
+      } else if (i >= rim) break;
+      this.chosen[count++] = i;
+    }
+    mesh.visible = count > 0;
+    // Layers are raised anew every time; all other bodies only change places in the list.
+    mesh.userData.order ??= new Int32Array(bodies.length);
+    const order = mesh.userData.order as Int32Array;
+    if (!mesh.userData.layered && mesh.userData.filled && count === mesh.count && this.inOrder(order, count)) return;
+    mesh.userData.filled = true;
+    const parts = mesh.userData.parts as string[];
+    parts.length = count;
+    for (let slot = 0; slot < count; slot++) {
+      const index = this.chosen[slot] as number;
+      const body = bodies[index] as Body;
+      order[slot] = index;
+      parts[slot] = body.part;
+      body.matrix.toArray(mesh.instanceMatrix.array, slot * 16);
+      if (body.layer !== null)
+        mesh.instanceMatrix.array[slot * 16 + 13] = (body.matrix.elements[13] as number) + layerRise(body.layer, shape);
+    }
+    mesh.count = count;
     mesh.instanceMatrix.needsUpdate = true;
+  }
+
+  private inOrder(order: Int32Array, count: number): boolean {
+    for (let slot = 0; slot < count; slot++) if (order[slot] !== this.chosen[slot]) return false;
+    return true;
   }
 }

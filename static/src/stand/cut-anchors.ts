@@ -76,18 +76,21 @@ export function cutAnchors(
   for (const { id, title, rank, wanted, is } of NAMED) {
     let best: { u: number; y: number; body: Body } | null = null;
     let nearest = Number.POSITIVE_INFINITY;
-    for (const { body, strip } of faces) {
+    const goal = wanted * half * turn;
+    for (const { body, strips, u: shiftU, y: shiftY } of faces) {
       if (!is(body)) continue;
-      const goal = wanted * half * turn;
-      const inset = Math.min((strip.u1 - strip.u0) / 4, INSET);
-      const u = Math.min(Math.max(goal, strip.u0 + inset), strip.u1 - inset);
-      const k = (u - strip.u0) / (strip.u1 - strip.u0);
-      const low = strip.low0 + (strip.low1 - strip.low0) * k;
-      const high = strip.high0 + (strip.high1 - strip.high0) * k;
-      // Thick places are easier to point at, and the slivers at rounded ends are not the part.
-      const sliver = strip.u1 - strip.u0 < SLIVER && body.box.max[across] - body.box.min[across] > 4 * SLIVER ? 4 : 0;
-      const away = Math.abs(u - goal) - Math.min(1.5, high - low) * 0.4 + sliver;
-      if (away < nearest) [nearest, best] = [away, { u, y: (low + high) / 2, body }];
+      const wide = body.box.max[across] - body.box.min[across] > 4 * SLIVER;
+      for (const { u0, low0, high0, u1, low1, high1 } of strips) {
+        const inset = Math.min((u1 - u0) / 4, INSET);
+        const u = Math.min(Math.max(goal - shiftU, u0 + inset), u1 - inset);
+        const k = (u - u0) / (u1 - u0);
+        const low = low0 + (low1 - low0) * k;
+        const high = high0 + (high1 - high0) * k;
+        // Thick places are easier to point at, and the slivers at rounded ends are not the part.
+        const sliver = wide && u1 - u0 < SLIVER ? 4 : 0;
+        const away = Math.abs(u + shiftU - goal) - Math.min(1.5, high - low) * 0.4 + sliver;
+        if (away < nearest) [nearest, best] = [away, { u: u + shiftU, y: (low + high) / 2 + shiftY, body }];
+      }
     }
     if (!best) continue;
     const { body, u, y } = best;

@@ -33,16 +33,19 @@ import type { PlainLight } from "./plain-material";
 import { fillOutline, keptHalf, outlineOf, type Solid, type Trapezoid } from "./section";
 import type { Theme } from "./types";
 
-/** A piece of a cut face, for callouts; u along the face, in the frame of its group. */
+/** The section of one body, for callouts: strips relative to the body, and where it stands on the face. */
 export interface CutFace {
   body: Body;
-  strip: Trapezoid;
-  rise: number;
+  strips: readonly Trapezoid[];
+  u: number;
+  y: number;
 }
 
 /** A body cut: its section, and the kept half as x y z nx ny nz a corner. Places relative to the body's. */
 interface Halved {
   strips: Trapezoid[];
+  /** The lesser of the section's width and height. */
+  thickness: number;
   half: Float32Array;
 }
 
@@ -65,6 +68,8 @@ export class CutView {
   private readonly caps = new Map<GroupName, { mesh: Mesh; growing: GrowingGeometry }>();
   private readonly halves = new Map<string, Half>();
   private readonly solids = new Map<string, Solid>();
+  /** Geometry, turn and size of a body as a key: worked out once. */
+  private readonly shapes = new WeakMap<Body, string>();
   private readonly partIds: string[];
   private readonly faceNames = Object.keys(FACES_CUT);
   private readonly uniforms: Record<string, IUniform>;
@@ -185,10 +190,14 @@ export class CutView {
   /** Bodies of one shape that stand alike towards the plane are cut once. */
   private halve(body: Body, plane: Plane, known: Map<string, Halved>): Halved {
     const e = body.matrix.elements;
-    const turned = [0, 1, 2, 4, 5, 6, 8, 9, 10].map((i) => (e[i] as number).toFixed(5)).join();
-    const shape = `${body.geometry.uuid} ${turned}`;
+    let shape = this.shapes.get(body);
+    if (shape === undefined) {
+      const turned = [0, 1, 2, 4, 5, 6, 8, 9, 10].map((i) => (e[i] as number).toFixed(5)).join();
+      shape = `${body.geometry.uuid} ${body.inside} ${turned}`;
+      this.shapes.set(body, shape);
+    }
     const at = plane.at - (e[12 + plane.axis] as number);
-    const key = `${shape} ${at.toFixed(4)}`;
+    const key = `${shape} ${Math.round(at * 1e4)}`;
     const before = known.get(key);
     if (before) return before;
     let solid = this.solids.get(shape);
@@ -196,60 +205,55 @@ export class CutView {
       solid = solidOf(body);
       this.solids.set(shape, solid);
     }
+    const strips = fillOutline(outlineOf(solid, plane.axis, at));
     const halved = {
-      strips: fillOutline(outlineOf(solid, plane.axis, at)),
+      strips,
+      thickness: thicknessOf(strips),
       half: body.inside ? new Float32Array() : new Float32Array(keptHalf(solid, plane.axis, at)),
     };
     known.set(key, halved);
     return halved;
   }
 
-  private addCap(body: Body, { strips }: Halved, plane: Plane, rise: number): void {
+  private addCap(body: Body, { strips, thickness }: Halved, plane: Plane, rise: number): void {
     const { growing } = this.capOf(body.group);
     const { axis } = plane;
-    const e = body.matrix.elements;
-    const shiftU = e[14 - axis] as number;
-    const shiftY = (e[13] as number) + rise;
-    const face = faceOf(body.material);
-    const kind = [
-      Math.max(0, this.faceNames.indexOf(body.material)),
-      this.partIds.indexOf(body.part),
-      thicknessOf(strips),
-    ];
-    const rank = face.rank + (body.inside ? 2 : 0);
-    const out = plane.at + rank * RANK_STEP;
-    for (const strip of strips) {
-      const moved: Trapezoid = {
-        u0: strip.u0 + shiftU,
-        low0: strip.low0 + shiftY,
-        high0: strip.high0 + shiftY,
-        u1: strip.u1 + shiftU,
-        low1: strip.low1 + shiftY,
-        high1: strip.high1 + shiftY,
-      };
-      this.faces.push({ body, strip: moved, rise });
-      const { u0, low0, high0, u1, low1, high1 } = moved;
-      const corners = [u0, low0, u1, low1, u1, high1, u0, low0, u1, high1, u0, high0];
-      const first = growing.take(6);
-      const position = growing.array("position");
-      const normal = growing.array("normal");
-      const uv = growing.array("uv");
-      const kinds = growing.array("aKind");
-      for (let i = 0; i < 6; i++) {
-        // A plane of x is seen with z to the left: its corners turn the other way.
-        const from = axis === 2 ? i : 5 - i;
-        const u = corners[from * 2] as number;
-        const y = corners[from * 2 + 1] as number;
-        const at = first + i;
-        position[at * 3 + axis] = out;
-        position[at * 3 + 1] = y;
-        position[at * 3 + 2 - axis] = u;
-        normal.fill(0, at * 3, at * 3 + 3);
-        normal[at * 3 + axis] = 1;
-        uv[at * 2] = axis === 2 ? u : -u;
-        uv[at * 2 + 1] = y - rise;
-        kinds.set(kind, at * 3);
-      }
+    const across = axis === 0 ? 2 : 0;
+    const shiftU = body.matrix.elements[12 + across] as number;
+    const shiftY = (body.matrix.elements[13] as number) + rise;
+    this.faces.push({ body, strips, u: shiftU, y: shiftY });
+    const face = Math.max(0, this.faceNames.indexOf(body.material));
+    const part = this.partIds.indexOf(body.part);
+    const out = plane.at + (faceOf(body.material).rank + (body.inside ? 2 : 0)) * RANK_STEP;
+    let at = growing.take(strips.length * 6);
+    const position = growing.array("position");
+    const normal = growing.array("normal");
+    const uv = growing.array("uv");
+    const kinds = growing.array("aKind");
+    const put = (u: number, y: number) => {
+      position[at * 3 + axis] = out;
+      position[at * 3 + 1] = y + shiftY;
+      position[at * 3 + across] = u + shiftU;
+      normal[at * 3] = axis === 0 ? 1 : 0;
+      normal[at * 3 + 1] = 0;
+      normal[at * 3 + 2] = axis === 2 ? 1 : 0;
+      uv[at * 2] = axis === 2 ? u + shiftU : -u - shiftU;
+      uv[at * 2 + 1] = y + shiftY - rise;
+      kinds[at * 3] = face;
+      kinds[at * 3 + 1] = part;
+      kinds[at * 3 + 2] = thickness;
+      at++;
+    };
+    for (const { u0, low0, high0, u1, low1, high1 } of strips) {
+      // A plane of x is seen with z to the left: its corners turn the other way.
+      const [a, b] = axis === 2 ? [u0, u1] : [u1, u0];
+      const [lowA, highA, lowB, highB] = axis === 2 ? [low0, high0, low1, high1] : [low1, high1, low0, high0];
+      put(a, lowA);
+      put(b, lowB);
+      put(b, highB);
+      put(a, lowA);
+      put(b, highB);
+      put(a, highA);
     }
   }
 

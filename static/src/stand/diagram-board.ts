@@ -97,8 +97,9 @@ export class DiagramBoard {
     [this.board, this.blocks, this.writing].forEach((mesh, i) => {
       mesh.frustumCulled = false;
       mesh.renderOrder = 6 + i;
-      markBodiless(mesh);
     });
+    // Board and blocks are matter: left out of the occlusion pass, what lies below would darken them.
+    markBodiless(this.writing);
     this.group.add(this.board, this.blocks, this.writing);
     this.group.visible = false;
   }

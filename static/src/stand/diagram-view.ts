@@ -101,6 +101,7 @@ export class DiagramView {
     const open = this.opening.update(deltaMs);
     this.plaque.opacity = Math.min(1, rise * 1.6);
     this.plaque.group.position.set(0, dieTop + 0.4 + LIFT * rise, 0);
+    this.plaque.group.updateMatrixWorld(true);
     this.sm.opacity = Math.min(1, open * 1.4);
     this.sm.group.scale.setScalar(lerp(0.12, 1, open));
     const from = this.placeOf(this.opened, dieTop, rise);
@@ -280,7 +281,7 @@ export class DiagramView {
       ["plaque_l2", `L2 cache,\n${all("l2").length} halves`, -17, place(all("l2")[1], 3, 0)],
       [
         "plaque_mc",
-        `Memory controllers:\n${used.memory_controller / 2} of ${pairs} pairs in use`,
+        `Memory\ncontrollers: ${used.memory_controller / 2}\nof ${pairs} pairs in use`,
         -15,
         place(controllers[controllers.length - 3]),
       ],
@@ -359,7 +360,8 @@ function writeSm(context: CanvasRenderingContext2D, cells: readonly Cell[], { in
               ? ["L1"]
               : [];
     lines.forEach((text, i) => {
-      font(context, i === 0 ? 1.25 : 1.1, i === 0 ? 700 : 500);
+      const name = i === 0 || cell.kind === "tensor_core";
+      font(context, name ? 1.25 : 1.1, name ? 700 : 500);
       context.fillText(text, cell.x, cell.z + (i - (lines.length - 1) / 2) * 1.6);
     });
   }

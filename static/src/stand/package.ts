@@ -212,7 +212,8 @@ function instance(pieces: readonly Body[], groups: PackageModel["groups"], dress
     mesh.userData.vias = first.material === "copper" && first.layer !== null;
     mesh.userData.bodies = list;
     // The layers of the stack that opens leave the bounds they were loaded with.
-    mesh.frustumCulled = list.every(({ layer }) => layer === null);
+    mesh.userData.layered = list.some(({ layer }) => layer !== null);
+    mesh.frustumCulled = !mesh.userData.layered;
     mesh.name = `${first.group}_${first.material}`;
     groups[first.group].add(mesh);
     return mesh;

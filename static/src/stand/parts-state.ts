@@ -103,16 +103,21 @@ export class PartsState {
   write(): boolean {
     if (!this.changed) return false;
     this.changed = false;
-    for (const [id, { value }] of this.hides) this.edges.setState(id, ...this.stateOf(id), value);
+    const states = new Map([...this.hides.keys()].map((id) => [id, this.stateOf(id)]));
+    for (const [id, [veil, glow]] of states) this.edges.setState(id, veil, glow, this.hides.get(id)?.value ?? 0);
     for (const mesh of this.model.meshes) {
       if (!mesh.visible) continue;
       const state = mesh.geometry.getAttribute("aState");
       const owners = mesh.userData.parts as string[];
+      const levels = state.array;
       let touched = false;
       for (let i = 0; i < mesh.count; i++) {
-        const [veil, glow] = this.stateOf(owners[i] as string);
-        if (state.getX(i) === Math.fround(veil) && state.getY(i) === Math.fround(glow)) continue;
-        state.setXY(i, veil, glow);
+        const known = states.get(owners[i] as string);
+        const veil = known ? Math.fround(known[0]) : 0;
+        const glow = known ? Math.fround(known[1]) : 0;
+        if (levels[i * 2] === veil && levels[i * 2 + 1] === glow) continue;
+        levels[i * 2] = veil;
+        levels[i * 2 + 1] = glow;
         touched = true;
       }
       if (touched) state.needsUpdate = true;

@@ -104,7 +104,6 @@ export class Plaque {
     this.cells.frustumCulled = false;
     this.cells.renderOrder = 5;
     markBodiless(this.cells);
-    markBodiless(this.board);
     this.group.add(this.board, this.cells);
   }
 

@@ -65,14 +65,16 @@ export function fillOutline(segments: readonly number[]): Trapezoid[] {
   for (const u1 of stops) {
     if (u1 - u0 < SAME) continue;
     const middle = (u0 + u1) / 2;
-    const spanning: { low: number; high: number; middle: number; turn: number }[] = [];
+    const spanning: { low: number; high: number; turn: number }[] = [];
     for (let s = 0; s < segments.length; s += 4) {
-      const [ua, ya, ub, yb] = segments.slice(s, s + 4) as [number, number, number, number];
-      if (Math.min(ua, ub) > middle || Math.max(ua, ub) < middle) continue;
-      const yAt = (u: number) => lerp(ya, yb, (u - ua) / (ub - ua));
-      spanning.push({ low: yAt(u0), high: yAt(u1), middle: yAt(middle), turn: ub > ua ? 1 : -1 });
+      const ua = segments[s] as number;
+      const ub = segments[s + 2] as number;
+      if (ua > middle === ub > middle) continue;
+      const ya = segments[s + 1] as number;
+      const slope = ((segments[s + 3] as number) - ya) / (ub - ua);
+      spanning.push({ low: ya + slope * (u0 - ua), high: ya + slope * (u1 - ua), turn: ub > ua ? 1 : -1 });
     }
-    spanning.sort((a, b) => a.middle - b.middle);
+    spanning.sort((a, b) => a.low + a.high - b.low - b.high);
     let depth = 0;
     let start = spanning[0];
     for (const edge of spanning) {

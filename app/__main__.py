@@ -29,6 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
     build = verbs.add_parser("build", help="rebuild the models, the API types and the browser bundle (in a checkout)")
     build.add_argument("--force", action="store_true", help="build the bundle even if no source changed")
 
+    bench = verbs.add_parser("bench", help="prove, time and count attention kernels on the GPU of this machine")
+    if "bench" in (arguments if arguments is not None else sys.argv[1:])[:1]:
+        from app.kernels.bench import cli
+
+        cli.add_arguments(bench)
+
     verbs.add_parser("posters", help="photograph the stand for every chapter (in a checkout, with a Chromium)")
 
     check = verbs.add_parser("check", help="run every test, linter and type check (in a checkout)")
@@ -37,6 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.verb == "serve":
         return _serve(Settings(given.host, given.port, given.workers), given.open)
+    if given.verb == "bench":
+        from app.kernels.bench import cli
+
+        return cli.main(given)
     from app import checkout
 
     try:

@@ -13,7 +13,16 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-SOURCES = ("src", "styles", "public", "package.json", "package-lock.json", "vite.config.ts", "slim-three.ts", "tsconfig.json")
+SOURCES = (
+    "src",
+    "styles",
+    "public",
+    "package.json",
+    "package-lock.json",
+    "vite.config.ts",
+    "slim-three.ts",
+    "tsconfig.json",
+)
 INSTALL_STAMP = ".installed-from"
 BUILD_STAMP = ".built-from"
 

@@ -11,13 +11,15 @@ from pydantic import BaseModel
 
 from app import __version__
 from app.facts.registry import Registry
+from app.facts.timings import load as load_timings
 from app.theory import exactness, online_softmax, roofline, schedule, tiling
 from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
 from app.web import lab_api, problems
 from app.web.counting import traffic_answer
 from app.web.problems import BadParameterError
-from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TrafficQuery
+from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TimingsQuery, TrafficQuery
+from app.web.recorded import timings_answer
 from app.web.schemas import (
     ExactnessAnswer,
     FactAnswer,
@@ -31,6 +33,7 @@ from app.web.schemas import (
     ScheduleAnswer,
     ScheduleCompute,
     SoftmaxAnswer,
+    TimingsAnswer,
     TrafficAnswer,
 )
 
@@ -88,6 +91,10 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     @routes.get("/api/roofline", tags=["counts"], summary="The roof of one GPU: most FLOP/s at each intensity")
     async def get_roofline(query: Annotated[RooflineQuery, Query()]) -> RooflineAnswer:
         return roofline_answer(query)
+
+    @routes.get("/api/timings", tags=["facts"], summary="Recorded measurements of real kernels on real GPUs")
+    async def get_timings(query: Annotated[TimingsQuery, Query()]) -> TimingsAnswer:
+        return TimingsAnswer.model_validate(timings_answer(load_timings(), query))
 
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.facts.timings import load as load_timings
 from app.theory import budget, flops, roofline, tiling, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
 from app.web.problems import BadParameterError
 from app.web.queries import TrafficQuery
+from app.web.recorded import measured_points
 from app.web.schemas import TrafficAnswer
 
 # JSON has one kind of number and browsers read it as float64: above this a count would arrive changed.
@@ -54,7 +56,7 @@ def traffic_answer(query: TrafficQuery) -> TrafficAnswer:
             ),
             "kv_passes": {model: traffic.kv_passes(shape, block, model) for model in total} if forward else None,
             "variants": _variants(shape, block, query.direction, counted),
-            "measured": [],
+            "measured": measured_points(load_timings(), query),
         }
     )
 

@@ -146,3 +146,18 @@ class RooflineQuery(Query):
         description="1 to 16 positive numbers, comma-separated, FLOP per byte; left out: eight stops an octave",
         examples=["1.25,62.06,2048"],
     )
+
+
+class TimingsQuery(Query):
+    """Which recorded timings; every parameter narrows the choice."""
+
+    kernel: str | None = Field(None, max_length=60, description="id of a kernel, such as fa2_triton or sdpa_cudnn")
+    direction: Direction | None = Field(None, description="forward or backward pass")
+    dtype: Dtype | None = Field(None, description="precision of the inputs")
+    batch: int | None = Field(None, ge=1, le=1024, description="number of sequences")
+    num_heads: int | None = Field(None, ge=1, le=256, description="heads per sequence")
+    seqlen: int | None = Field(None, ge=1, le=1_048_576, description="sequence length, in tokens")
+    head_dim: int | None = Field(None, ge=8, le=256, description="head dimension")
+    causal: bool | None = Field(None, description="causal mask")
+    l2: Literal["warm", "flushed"] | None = Field(None, description="state of the L2 cache before each run")
+    gpu: str | None = Field(None, max_length=60, description="name the GPU reports, such as NVIDIA H200")

@@ -231,6 +231,22 @@ class ExactnessAnswer(Answer):
     standard_over_tiled: float | None = Field(description="ratio of the rms errors; null if the tiled way has none")
 
 
+class RunAnswer(Answer):
+    """One session of the bench with those of its rows that were asked for."""
+
+    id: str = Field(description="name of the record")
+    run: dict[str, Any] = Field(description="date, command, commit, GPU as queried, driver, versions, clocks")
+    timings: list[dict[str, Any]] = Field(
+        description="rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status"
+    )
+
+
+class TimingsAnswer(Answer):
+    """Recorded measurements."""
+
+    runs: list[RunAnswer] = Field(description="records, oldest first")
+
+
 class GpuSource(Answer):
     """Where one field of the hardware table comes from."""
 

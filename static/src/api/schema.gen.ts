@@ -140,6 +140,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/timings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Recorded measurements of real kernels on real GPUs */
+        get: operations["get_timings_api_timings_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gpus": {
         parameters: {
             query?: never;
@@ -1031,6 +1048,31 @@ export interface components {
             rms: number;
         };
         /**
+         * RunAnswer
+         * @description One session of the bench with those of its rows that were asked for.
+         */
+        RunAnswer: {
+            /**
+             * Id
+             * @description name of the record
+             */
+            id: string;
+            /**
+             * Run
+             * @description date, command, commit, GPU as queried, driver, versions, clocks
+             */
+            run: {
+                [key: string]: unknown;
+            };
+            /**
+             * Timings
+             * @description rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status
+             */
+            timings: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
          * ScheduleAnswer
          * @description Every tile move in order; the sums equal the counts of /api/traffic for the same shape and blocks.
          */
@@ -1257,6 +1299,17 @@ export interface components {
             written_bytes: number;
         };
         /**
+         * TimingsAnswer
+         * @description Recorded measurements.
+         */
+        TimingsAnswer: {
+            /**
+             * Runs
+             * @description records, oldest first
+             */
+            runs: components["schemas"]["RunAnswer"][];
+        };
+        /**
          * TrafficAnswer
          * @description Everything counted for one shape.
          */
@@ -1481,12 +1534,14 @@ export type RoofPoint = components['schemas']['RoofPoint'];
 export type RooflineAnswer = components['schemas']['RooflineAnswer'];
 export type RooflineTime = components['schemas']['RooflineTime'];
 export type RoundingError = components['schemas']['RoundingError'];
+export type RunAnswer = components['schemas']['RunAnswer'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];
 export type ScheduleCompute = components['schemas']['ScheduleCompute'];
 export type ScheduleMove = components['schemas']['ScheduleMove'];
 export type SoftmaxAnswer = components['schemas']['SoftmaxAnswer'];
 export type SoftmaxStep = components['schemas']['SoftmaxStep'];
 export type TensorTraffic = components['schemas']['TensorTraffic'];
+export type TimingsAnswer = components['schemas']['TimingsAnswer'];
 export type TrafficAnswer = components['schemas']['TrafficAnswer'];
 export type TrafficQuery = components['schemas']['TrafficQuery'];
 export type VariantTraffic = components['schemas']['VariantTraffic'];
@@ -1822,7 +1877,53 @@ export interface operations {
                      *           "total_bytes": 69222400
                      *         }
                      *       ],
-                     *       "measured": []
+                     *       "measured": [
+                     *         {
+                     *           "kernel": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 89437440,
+                     *           "l2_to_sm_bytes": 150994944,
+                     *           "time_ms": 0.071008
+                     *         },
+                     *         {
+                     *           "kernel": "fa2_triton",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 5560064,
+                     *           "l2_to_sm_bytes": 68157440,
+                     *           "time_ms": 0.080896
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_cudnn",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 4491264,
+                     *           "l2_to_sm_bytes": 68159488,
+                     *           "time_ms": 0.052992
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_flash",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 14059264,
+                     *           "l2_to_sm_bytes": 146931712,
+                     *           "time_ms": 0.039008
+                     *         },
+                     *         {
+                     *           "kernel": "fa1_triton",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "hbm_bytes": 5945600,
+                     *           "l2_to_sm_bytes": 203390976,
+                     *           "time_ms": 9.7032
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["TrafficAnswer"];
@@ -2319,6 +2420,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RooflineAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_timings_api_timings_get: {
+        parameters: {
+            query?: {
+                /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
+                kernel?: string | null;
+                /** @description forward or backward pass */
+                direction?: ("forward" | "backward") | null;
+                /** @description precision of the inputs */
+                dtype?: ("fp16" | "bf16" | "fp8" | "fp32") | null;
+                /** @description number of sequences */
+                batch?: number | null;
+                /** @description heads per sequence */
+                num_heads?: number | null;
+                /** @description sequence length, in tokens */
+                seqlen?: number | null;
+                /** @description head dimension */
+                head_dim?: number | null;
+                /** @description causal mask */
+                causal?: boolean | null;
+                /** @description state of the L2 cache before each run */
+                l2?: ("warm" | "flushed") | null;
+                /** @description name the GPU reports, such as NVIDIA H200 */
+                gpu?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimingsAnswer"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

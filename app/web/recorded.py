@@ -1,0 +1,68 @@
+"""Recorded measurements for the API: rows of the bench's records as they stand, and the counted bytes of a setting."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from app.facts.records import Record, Run
+from app.facts.timings import Found, Timings
+from app.web.queries import TimingsQuery, TrafficQuery
+
+# The bytes of a 16-bit number do not depend on which 16-bit number it is.
+SAME_BYTES = ("fp16", "bf16")
+
+
+def timings_answer(timings: Timings, query: TimingsQuery) -> dict[str, Any]:
+    """Every record with the rows that match; a record without such a row is left out."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    records: dict[str, Record] = {}
+    for found in timings.select(**query.model_dump(exclude_none=True)):
+        records[found.record.id] = found.record
+        rows.setdefault(found.record.id, []).append(asdict(found.timing))
+    return {"runs": [{"id": key, "run": _run(record.run), "timings": rows[key]} for key, record in records.items()]}
+
+
+def measured_points(timings: Timings, query: TrafficQuery) -> list[dict[str, object]]:
+    """What the hardware counted for exactly this setting, oldest record first; empty where nothing was recorded."""
+    if query.num_heads_kv not in (None, query.num_heads):
+        return []
+    points = []
+    for dtype in SAME_BYTES if query.dtype in SAME_BYTES else (query.dtype,):
+        found = timings.select(
+            direction=query.direction,
+            dtype=dtype,
+            batch=query.batch,
+            num_heads=query.num_heads,
+            seqlen=query.seqlen,
+            head_dim=query.head_dim,
+            causal=query.causal,
+            l2="warm",
+            ran=True,
+        )
+        points += [point for item in found if (point := _point(item)) is not None]
+    return points
+
+
+def _point(found: Found) -> dict[str, object] | None:
+    timing, run = found.timing, found.record.run
+    if timing.counters is None or timing.time_ms is None:
+        return None
+    moved = timing.counters.moved
+    if moved.hbm_read_bytes is None or moved.hbm_written_bytes is None:
+        return None
+    return {
+        "kernel": timing.kernel,
+        "gpu": run.gpu.name,
+        "date": run.date[:10],
+        "dtype": timing.dtype,
+        "hbm_bytes": moved.hbm_read_bytes + moved.hbm_written_bytes,
+        "l2_to_sm_bytes": moved.l2_to_sm_bytes,
+        "time_ms": timing.time_ms.median,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    whole = {item.name: getattr(run, item.name) for item in fields(run)}
+    nested = {name: asdict(whole[name]) for name in ("gpu", "clocks_before", "clocks_after")}
+    return whole | nested | {"versions": dict(run.versions)}

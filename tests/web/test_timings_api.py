@@ -1,0 +1,61 @@
+"""/api/timings gives the records as they stand, narrowed as asked; /api/traffic brings the counters of its setting."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from app.facts.timings import MEASURED
+from tests.web.test_traffic_api import ask
+
+
+def raw_rows() -> list[dict[str, Any]]:
+    """Every row of every record, read from the files without our loader."""
+    files: list[Path] = sorted(MEASURED.glob("*.json"))
+    return [row for path in files for row in json.loads(path.read_text())["timings"]]
+
+
+def answered(client: TestClient, **query: Any) -> list[dict[str, Any]]:
+    runs = client.get("/api/timings", params=query).json()["runs"]
+    return [row for run in runs for row in run["timings"]]
+
+
+def test_every_recorded_row_is_there_with_its_environment(client: TestClient) -> None:
+    runs = client.get("/api/timings").json()["runs"]
+    assert sum(len(run["timings"]) for run in runs) == len(raw_rows()) > 0
+    for run in runs:
+        assert run["run"]["gpu"]["name"]
+        assert run["run"]["driver"]
+        assert {"torch", "triton", "cuda"} <= set(run["run"]["versions"])
+
+
+def test_parameters_narrow_the_choice(client: TestClient) -> None:
+    query = {"kernel": "fa2_triton", "direction": "forward", "head_dim": 128, "seqlen": 4096, "causal": False}
+    expected = [row for row in raw_rows() if all(row[name] == value for name, value in query.items())]
+    found = answered(client, **query)
+    assert [row["time_ms"]["median"] for row in found] == [row["time_ms"]["median"] for row in expected]
+    assert answered(client, kernel="no_such_kernel") == []
+
+
+def test_counted_by_hardware_and_counted_by_formula_meet(client: TestClient) -> None:
+    """The count of K and V once per Q block is what crosses from the L2 cache into the SMs, within 1 %."""
+    rows = [row for row in raw_rows() if row["kernel"] == "fa2_triton" and row["counters"] and not row["causal"]]
+    assert rows
+    for row in rows:
+        models = ask(
+            client,
+            seqlen=row["seqlen"],
+            head_dim=row["head_dim"],
+            num_heads=row["num_heads"],
+            block_m=row["block_m"],
+            block_n=row["block_n"],
+        )["models"]
+        moved = row["counters"]["moved"] if "moved" in row["counters"] else row["counters"]
+        assert abs(moved["l2_to_sm_bytes"] / models["fa2"]["read_bytes"] - 1) < 0.01
+
+
+def test_a_setting_brings_its_measurements(client: TestClient) -> None:
+    points = ask(client, seqlen=4096, head_dim=128, num_heads=16)["measured"]
+    assert {point["kernel"] for point in points} >= {"standard", "fa2_triton", "sdpa_cudnn"}
+    assert ask(client, seqlen=4097, head_dim=128, num_heads=16)["measured"] == []

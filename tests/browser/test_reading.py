@@ -55,7 +55,7 @@ def test_terms_follow_the_reading_level(visit: Visit) -> None:
     assert page.locator("#chapter-7 > .look-closer").evaluate("(node) => node.open")
     assert not page.locator("#chapter-1 > .look-closer").evaluate("(node) => node.open")
     page.locator('input[name="level"][value="write"]').check()
-    assert "level=write" in page.url
+    page.wait_for_function("() => location.search.includes('level=write')")
     assert page.locator(".term[href]").count() == 0
     page.reload()
     assert page.locator("#chapter-1 > .look-closer").evaluate("(node) => node.open")

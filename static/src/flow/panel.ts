@@ -27,9 +27,16 @@ export interface Scene {
 /** Where a chapter's flow stands before anybody plays it: under way, so that the still picture shows it. */
 const TELLING_MOMENT = 0.42;
 
-const NOTES: Record<Schedule["algorithm"], string> = {
-  standard: "The score blocks S and P go out to the stacks and come back.",
-  fa2: "Each score block lives and dies on its SM; only O goes back.",
+/** What to see, by pass: the chapter about the backward pass still shows forward tiles, so the pass is always named. */
+const NOTES: Record<"forward" | "backward", Record<Schedule["algorithm"], string>> = {
+  forward: {
+    standard: "Forward: the score blocks S and P go out to the stacks and come back.",
+    fa2: "Forward: each score block lives and dies on its SM; only O goes back.",
+  },
+  backward: {
+    standard: "Backward: P comes from the stacks; dP and dS go out and come back.",
+    fa2: "Backward: each score block is made again on its SM; dQ is added up in memory, dK and dV go back.",
+  },
 };
 
 export class FlowPanel implements FlowControl {
@@ -145,7 +152,7 @@ export class FlowPanel implements FlowControl {
       byId("sum-hbm").textContent = decimalBytes(answer.sums.hbm?.total_bytes ?? 0);
       byId("sum-l2").textContent = decimalBytes(answer.sums.l2_to_sm?.total_bytes ?? 0);
       byId("flow-note").textContent =
-        `${NOTES[answer.algorithm as Schedule["algorithm"]]} ${answer.heads === 1 ? "One head" : `${whole(answer.heads)} heads`}, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
+        `${NOTES[answer.direction][answer.algorithm as Schedule["algorithm"]]} ${answer.heads === 1 ? "One head" : `${whole(answer.heads)} heads`}, N = ${whole(answer.seqlen)}, d = ${answer.head_dim}, drawn as ` +
         `${answer.blocks_m} × ${answer.blocks_n} blocks of ${whole(answer.block_m)} × ${whole(answer.block_n)} rows. Counted.`;
     }
     const grid = answer ? (answer.blocks_m * answer.blocks_n) / 64 : 1;

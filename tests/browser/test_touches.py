@@ -31,6 +31,7 @@ def touch(visit: Visit, chapter: int, query: str = "", *, stand: bool = False) -
     """The touch of a chapter, alive and in view."""
     page = visit.go(f"/?tier=low{query}#chapter-{chapter}", stand=stand)
     host = page.locator(f"#chapter-{chapter} .touch-host[data-touch={NAMES[chapter]}]")
+    page.keyboard.press("Shift")  # a hand on the keys: from here on the page does not hold on to the linked place
     host.scroll_into_view_if_needed()
     page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
     return host
@@ -304,7 +305,8 @@ def test_no_touch_is_cut_off(browser: Browser, server: str, viewport: dict[str, 
             assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1, chapter
     wide = page.evaluate(
         """() => [...document.querySelectorAll('.touch-host')]
-            .filter((host) => host.scrollWidth > host.clientWidth + 1 || host.getBoundingClientRect().right > innerWidth)
+            .filter((host) => host.scrollWidth > host.clientWidth + 1
+                || host.getBoundingClientRect().right > innerWidth)
             .map((host) => host.dataset.touch)"""
     )
     assert wide == []

@@ -91,7 +91,10 @@ const series: Touch = (live, host) => {
       );
       svg.append(...dots);
       const last = points[points.length - 1];
-      if (last) svg.append(label(last.x - em * 0.6, last.y - em * 0.6, name, { anchor: "end", bold: true }));
+      if (last)
+        svg.append(
+          label(last.x - em * 0.6, last.y + em * (cell === "flash" ? 2 : -0.6), name, { anchor: "end", bold: true }),
+        );
     }
     const at = x(lengths[held] ?? 1);
     svg.append(makeSvg("line", { x1: at, x2: at, y1: top, y2: bottom, class: "ridge" }));

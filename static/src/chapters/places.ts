@@ -7,10 +7,10 @@ export interface Scene {
   explode: number;
   lit: readonly string[];
   flow: "" | "standard" | "fa1" | "fa2";
-  direction: "forward" | "backward";
-  plaque: boolean;
   grid: boolean;
   labels: boolean;
+  direction: "forward" | "backward";
+  plaque: boolean;
   /** As in the address: "z0.36", or empty for the whole package. */
   cut: string;
   open: number;

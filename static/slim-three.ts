@@ -11,8 +11,8 @@ const SHADER = /three\/src\/renderers\/shaders\/.*\.glsl\.js$/;
 
 /** Shaders of materials that the stand has none of: it draws with the standard and the physical one and its own. */
 const UNUSED_MATERIALS = [
-  ...["meshlambert", "meshmatcap", "meshnormal", "meshphong", "meshtoon", "linedashed", "points", "sprite"],
-  ...["background", "backgroundCube", "cube", "equirect", "distance", "shadow", "vsm"],
+  ...["meshlambert", "meshmatcap", "meshphong", "meshtoon", "linedashed", "points", "sprite"],
+  ...["background", "backgroundCube", "equirect", "distance", "shadow", "vsm"],
 ];
 /** Pieces of the shaders that are left, behind an #ifdef that the stand never defines. */
 const UNUSED_FEATURES = [

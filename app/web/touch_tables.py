@@ -8,13 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.facts.registry import Registry
-from app.theory import exactness, flops, online_softmax, traffic
+from app.theory import exactness, flops, online_softmax, pipeline, traffic
 from app.theory.shapes import AttentionShape, BlockShape
 
 SHAPE = AttentionShape(seqlen=4096, head_dim=128)
 BLOCK = BlockShape(128, 128)
 BLOCK_ROWS = (64, 128, 256)
 SOFTMAX_BLOCK = 2
+# As many blocks as fit on a board, through the smallest ring that keeps loads ahead of use.
+TIMELINE_BLOCKS = 3
+TIMELINE_STAGES = 2
 # Kernel → tensors read and written; the order of the standard way.
 KERNELS = (
     ("1 · S = Q Kᵀ / √d", ("q", "k"), ("s",)),
@@ -94,6 +97,15 @@ class BackwardRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Timeline:
+    """Who does what on one SM: names of the rows, and spans in units that are not to scale."""
+
+    stages: int
+    rows: tuple[str, ...]
+    spans: tuple[pipeline.Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TouchTables:
     """All of them, as the templates in `touches/` use them."""
 
@@ -102,6 +114,7 @@ class TouchTables:
     softmax: SoftmaxTable
     backward: tuple[BackwardRow, ...]
     exactness: exactness.Exactness
+    timeline: Timeline
 
 
 def build(registry: Registry) -> TouchTables:
@@ -112,6 +125,11 @@ def build(registry: Registry) -> TouchTables:
         softmax=_softmax(registry),
         backward=(_backward("standard", "Store P"), _backward("fa2", "Recompute P")),
         exactness=exactness.exactness(seed=1, seqlen=256, head_dim=64, block_m=64, block_n=64, outliers=True),
+        timeline=Timeline(
+            TIMELINE_STAGES,
+            ("Producer warp", "Consumer group 1", "Consumer group 2"),
+            pipeline.timeline(TIMELINE_BLOCKS, TIMELINE_STAGES),
+        ),
     )
 
 

@@ -125,6 +125,7 @@ function start(boot: Boot): void {
     const state = standState();
     showLevers(state, stand?.thicknessFactor ?? null);
     showDie(state);
+    reading.shown(state);
   }
 
   function pickPart(id: string | null): void {

@@ -25,6 +25,9 @@ export function cutNamed(text: string): Cut | null {
   return (axis === "x" || axis === "z") && text.length > 1 && Number.isFinite(at) ? { axis, at } : null;
 }
 
+/** Where a cut begins when the reader asks for one: through balls, vias and a stack on either axis. */
+export const FIRST_CUT: Readonly<Record<Cut["axis"], number>> = { x: 0.66, z: 0.36 };
+
 /** The text for a plane, to a hundredth. */
 export function cutText({ axis, at }: Cut): string {
   return `${axis}${Math.round(at * 100) / 100}`;

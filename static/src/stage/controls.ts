@@ -1,11 +1,9 @@
 /* The levers and switches around the stand, bound to the store both ways. */
-import type { StandState } from "../stand/types";
+import { cutText, FIRST_CUT } from "../chapters/places";
+import type { Cut, StandState } from "../stand/types";
 import type { Store } from "../state/store";
 import type { ExhibitState, Isolate, ThemeName } from "../state/types";
 import { byId } from "../ui/dom";
-
-/** Where a cut begins when the reader asks for one: through balls, vias and a stack on either axis. */
-const FIRST_CUT: Readonly<Record<string, number>> = { x: 0.66, z: 0.36 };
 
 export function wireControls(store: Store<ExhibitState>): void {
   const explode = byId<HTMLInputElement>("explode");
@@ -30,7 +28,8 @@ function wireLooks(store: Store<ExhibitState>): void {
   const axis = byId<HTMLSelectElement>("cut-axis");
   const at = byId<HTMLInputElement>("cut-at");
   axis.addEventListener("change", () => {
-    store.set({ cut: axis.value === "none" ? "none" : `${axis.value}${FIRST_CUT[axis.value] ?? 0}` });
+    const chosen = axis.value as Cut["axis"] | "none";
+    store.set({ cut: chosen === "none" ? chosen : cutText({ axis: chosen, at: FIRST_CUT[chosen] }) });
   });
   at.addEventListener("input", () => {
     if (axis.value !== "none") store.set({ cut: `${axis.value}${Number(at.value)}` });

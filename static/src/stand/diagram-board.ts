@@ -1,5 +1,5 @@
 /*
- * A board with blocks on it and writing over them: the plaque with the block diagram, and the opened SM. One draw call
+ * A board with blocks on it and writing over them: the plaque with the block diagram, the opened SM, a timeline. One draw call
  * for the board, one for all blocks, one for the writing. Lies in the plane of x and z, faces up.
  */
 import {
@@ -33,6 +33,9 @@ const TINTS: Record<CellKind, string> = {
   rmem: "#a99bb5",
   smem: "#7f9dab",
   l1: "#aebbc0",
+  load: "#5f9fce",
+  matmul: "#c9b26a",
+  softmax: "#a99bb5",
 };
 /** How much of its tint a block shows, by kind. */
 const WASH: Partial<Record<CellKind, number>> = { gpc: 0.12, tpc: 0.16, interface: 0.3, l1: 0.4 };

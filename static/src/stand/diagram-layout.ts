@@ -13,7 +13,16 @@ export interface DiagramFacts {
   inside_sm: { tensor_cores: number; registers_kib: number; l1_kib: number; shared_kib: number };
 }
 
-export type CellKind = RegionKind | "interface" | "tensor_core" | "rmem" | "smem" | "l1";
+export type CellKind =
+  | RegionKind
+  | "interface"
+  | "tensor_core"
+  | "rmem"
+  | "smem"
+  | "l1"
+  | "load"
+  | "matmul"
+  | "softmax";
 
 export interface Cell {
   kind: CellKind;

@@ -217,7 +217,9 @@ export class LiveStand implements Stand {
       width,
       height,
       this.current.labels,
-      CloseUp.wants(this.current) || (this.current.pose === "section" && this.shown.shape.plane !== null),
+      CloseUp.wants(this.current) ||
+        this.current.chart?.kind === "columns" ||
+        (this.current.pose === "section" && this.shown.shape.plane !== null),
     );
     return poseView(
       this.current.pose,

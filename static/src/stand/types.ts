@@ -93,6 +93,34 @@ export interface Cut {
   at: number;
 }
 
+/** A bar: its height as a share of the tallest that can be, and the matrix whose colour it has. */
+export interface Bar {
+  share: number;
+  tint: Tensor;
+  /** Its turn is still to come: grey. */
+  waiting?: boolean;
+}
+
+/** Something of a chart that carries a name: the bar it stands over, and the words. */
+export interface ChartNote {
+  bar: number;
+  text: string;
+}
+
+/** Work on an SM over time, in units that the reader is told are not to scale. */
+export interface Span {
+  row: number;
+  start: number;
+  stop: number;
+  work: "load" | "matmul" | "softmax";
+  text: string;
+}
+
+/** Bars in a row over the die, columns beside the package, or a timeline on a board over the die. */
+export type Chart =
+  | { kind: "row" | "columns"; bars: readonly Bar[]; notes: readonly ChartNote[] }
+  | { kind: "timeline"; rows: readonly string[]; spans: readonly Span[] };
+
 /** What can be shown alone, on the base. */
 export type IsolateName = "substrate" | "interposer" | "moulding" | "gpu_die" | "hbm";
 
@@ -118,6 +146,8 @@ export interface StandState {
   plaque?: boolean;
   /** What is picked on the die; an SM opens into its four quarters. */
   die?: DiePick | null;
+  /** Values of the text, set up on the package. */
+  chart?: Chart | null;
   theme: Theme;
   /** Left out or null: whole. */
   cut?: Cut | null;

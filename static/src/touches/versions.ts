@@ -9,10 +9,11 @@ import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice, list } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import type { Touch } from "./context";
+import { showTimeline } from "./timeline";
 
 type Measure = "rate" | "share";
 
-const versions: Touch = (live, host) => {
+const versions: Touch = (live, host, context) => {
   const published = rowsOf(tableIn(host, ".versions-table"));
   const own = rowsOf(tableIn(host, ".own-table"));
   let measure: Measure = "rate";
@@ -39,6 +40,7 @@ const versions: Touch = (live, host) => {
     said,
   );
   const redraw = responsive(place, draw);
+  showTimeline(live, host, context);
 
   function nameOf(row: TableRow): string {
     return `${row.name} · ${(row.element.dataset.gpu ?? "").toUpperCase()}`;

@@ -124,7 +124,7 @@ class TrafficAnswer(Answer):
         "null for backward"
     )
     variants: list[VariantTraffic] = Field(description="other forms of the same algorithms, for comparison")
-    measured: list[MeasuredPoint] = Field(description="what was recorded for exactly this setting; empty if nothing was")
+    measured: list[MeasuredPoint] = Field(description="what was recorded for exactly this setting, or an empty list")
 
 
 class SweepAnswer(Answer):

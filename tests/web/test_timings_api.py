@@ -98,9 +98,9 @@ def test_every_recorded_kernel_has_the_name_and_the_count_of_its_registry() -> N
 
 
 def test_measured_bytes_lie_at_the_edges_of_the_band(client: TestClient) -> None:
-    """What crosses from L2 to the SMs is the upper edge; what HBM saw is close to the lower one, once it is 4 MB or more.
+    """What crosses from L2 to the SMs is the upper edge; what HBM saw is close to the lower one, from 4 MB on.
 
-    Shorter runs carry a few megabytes that are not the attention's; part of O may still lie in the L2 when a kernel ends.
+    Shorter runs carry a few megabytes that are not the attention's; part of O may lie in the L2 when a kernel ends.
     """
     met = 0
     for num_heads in (1, 16):

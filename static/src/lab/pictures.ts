@@ -2,6 +2,7 @@
 import type { LabSweepAnswer } from "../api/schema.gen";
 import type { HeldRow } from "../figures/block-holds";
 import type { PanelCurve } from "../figures/log-panel";
+import type { PassStrip } from "../figures/pass-strips";
 import type { RoofPoint } from "../figures/roofline";
 import type { Bar, BarColumn, BarPart } from "../figures/traffic-bars";
 import { decimalBytes, digits, kib, operations, whole } from "../ui/format";
@@ -157,6 +158,16 @@ export function spoken({ counts, lab }: Point): string {
     `${decimalBytes(lab.bands.fa2?.lower_bytes ?? 0)}, ${decimalBytes(fa2.total_bytes)} into the SMs. ` +
     `Both compute ${operations(counts.flops.fa2 ?? 0)} or little more. ${counts.block.fits ? "The block fits." : "The block does not fit."}`
   );
+}
+
+/** How often each way takes K and V into the SMs; nothing for the backward pass, where the loops run the other way. */
+export function strips({ counts: { kv_passes: times } }: Point): PassStrip[] {
+  if (!times) return [];
+  return [
+    { name: "Standard", passes: times.standard ?? 0 },
+    { name: "FlashAttention 1", passes: times.fa1 ?? 0 },
+    { name: "FlashAttention 2", passes: times.fa2 ?? 0 },
+  ];
 }
 
 export function passes({ counts }: Point): string {

@@ -22,7 +22,7 @@ interface Line {
 const FIRST_DIM = 64;
 const SECOND_DIM = 128;
 const THIRD_DIM = 256;
-const times = (value: number): string => `× ${factor(value)}`;
+const times = (value: number): string => `×\u00a0${factor(value)}`;
 
 export class Questions {
   private readonly host: HTMLElement;

@@ -145,8 +145,8 @@ export class LogPanel extends Sized {
     if (n === undefined) return;
     const x = this.x.at(n).toFixed(1);
     put(this.cursor, { x1: x, x2: x, y1: MARGIN.top - 4, y2: HEIGHT - MARGIN.bottom });
-    const half = 3 * this.type;
-    const middle = Math.max(half, Math.min(Number(x), this.width - half));
+    const half = 3.3 * this.type;
+    const middle = Math.max(MARGIN.left - 6 + half, Math.min(Number(x), this.width - half));
     put(this.cursorText, { x: middle.toFixed(1), y: MARGIN.top - 10 });
     const text = `N = ${n.toLocaleString("en")}`;
     if (this.cursorText.textContent !== text) this.cursorText.textContent = text;
@@ -179,7 +179,7 @@ export class LogPanel extends Sized {
     const ticks = octaves.flatMap((n, at) => {
       const x = this.x.at(n);
       const tick = makeSvg("line", { x1: x, x2: x, y1: bottom, y2: bottom + 5, class: "axis-line" });
-      const text = makeSvg("text", { x, y: bottom + 19, "text-anchor": "middle" }, n.toLocaleString("en"));
+      const text = makeSvg("text", { x, y: bottom + 6 + this.type, "text-anchor": "middle" }, n.toLocaleString("en"));
       return at % every ? [tick] : [tick, text];
     });
     const base = makeSvg("line", { x1: MARGIN.left, x2: right, y1: bottom, y2: bottom, class: "axis-line" });

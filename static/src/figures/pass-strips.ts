@@ -12,7 +12,7 @@ export interface PassStrip {
   passes: number;
 }
 
-const ROW = 46;
+const ROW = 48;
 const BAR = 20;
 /** Most pairs of the longest strip. */
 const MOST = 32;
@@ -50,13 +50,13 @@ export class PassStrips extends Sized {
     strips.forEach(({ name }, at) => {
       const y = at * ROW;
       const count = new Slot();
-      const rect = makeSvg("rect", { x: 0, y: y + 18, height: BAR, fill: "url(#kv-pass)" });
-      const total = makeSvg("text", { x: this.width, y: y + 12, "text-anchor": "end", class: "figure-strong" });
+      const rect = makeSvg("rect", { x: 0, y: y + 21, height: BAR, fill: "url(#kv-pass)" });
+      const total = makeSvg("text", { x: this.width, y: y + 15, "text-anchor": "end", class: "figure-strong" });
       total.append(count.node);
-      this.svg.append(makeSvg("text", { x: 0, y: y + 12, class: "figure-label" }, name), total, rect);
+      this.svg.append(makeSvg("text", { x: 0, y: y + 15, class: "figure-label" }, name), total, rect);
       this.drawn.push({ rect, count });
     });
-    const caption = makeSvg("text", { x: 0, y: ROW * strips.length + 13, class: "figure-quiet" });
+    const caption = makeSvg("text", { x: 0, y: ROW * strips.length + 14, class: "figure-quiet" });
     caption.append(this.scale.node);
     this.svg.append(caption);
     this.place();

@@ -117,13 +117,15 @@ export class RooflineFigure extends Sized {
   private axes(): SVGElement[] {
     const bottom = HEIGHT - MARGIN.bottom;
     const right = this.width - MARGIN.right;
-    const down = this.x.tens().flatMap((value) => {
+    const tens = this.x.tens();
+    const every = (right - MARGIN.left) / (tens.length - 1) < 3.5 * this.type ? 2 : 1;
+    const down = tens.flatMap((value, at) => {
       const x = this.x.at(value);
-      const text = value.toLocaleString("en");
-      const middle = Math.min(x, this.width - 0.32 * this.type * text.length);
+      const text = value < 1000 ? String(value) : `${value / 1000}\u00a0k`;
+      const middle = Math.min(x, this.width - 0.28 * this.type * text.length);
       return [
         makeSvg("line", { x1: x, x2: x, y1: MARGIN.top, y2: bottom, class: "grid-line" }),
-        makeSvg("text", { x: middle, y: bottom + 18, "text-anchor": "middle" }, text),
+        ...(at % every ? [] : [makeSvg("text", { x: middle, y: bottom + 18, "text-anchor": "middle" }, text)]),
       ];
     });
     const across = this.y.tens().flatMap((value) => {

@@ -131,7 +131,7 @@ export class Compare {
         if (element && element.dataset.value !== String(value)) element.dataset.value = String(value);
       });
       const [a, b] = values;
-      slots[2]?.set(a && b ? `× ${factor(b / a)}` : "–");
+      slots[2]?.set(a && b ? `×\u00a0${factor(b / a)}` : "–");
     }
   }
 }

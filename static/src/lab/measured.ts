@@ -5,7 +5,7 @@
 import type { LabSweepAnswer, MeasuredPoint } from "../api/schema.gen";
 import type { PanelMark } from "../figures/log-panel";
 import { make } from "../ui/dom";
-import { decimalBytes, digits, duration, whole } from "../ui/format";
+import { decimalBytes, duration, whole } from "../ui/format";
 import type { Point } from "./answers";
 
 /** A measurement and the length it was made at. */
@@ -16,7 +16,8 @@ const EMPTY =
 const BANNER = "The stand is an H100: the same die, other memory. Every kernel has block sizes of its own.";
 const OUTSIDE =
   "A point may lie just outside its band: part of O can still be in the L2 when a kernel ends, and a short run's counters hold a few megabytes that are not the attention's.";
-const FA1 = "FlashAttention 1 has no band here; with O larger than the L2 it sends it out and back again and again.";
+const FA1 =
+  "FlashAttention 1 has no band here: where the L2 cannot hold its unfinished O, that goes out to HBM and back again and again.";
 
 const LOOK = {
   standard: { color: "var(--way-standard)", name: "measured, standard, HBM" },
@@ -78,7 +79,7 @@ export class MeasuredTable {
   private seqlen = 0;
 
   constructor(private readonly details: HTMLDetailsElement) {
-    const heads = ["Kernel", "N", "HBM", "L2 ↔ SMs", "Time", "Its blocks", "Inputs"];
+    const heads = ["Kernel", "N", "HBM", "L2\u00a0↔\u00a0SMs", "Time", "Its blocks", "Inputs"];
     details.append(
       this.summary,
       make(
@@ -126,7 +127,7 @@ function row(seen: Seen): HTMLTableRowElement {
     counted(seen.hbm_bytes),
     counted(seen.l2_sm_bytes),
     duration(1000 * seen.time_ms),
-    m === null || n === null ? "–" : `${digits(m, 4)} × ${digits(n, 4)}`,
+    m === null || n === null ? "–" : `${m}\u00a0×\u00a0${n}`,
     seen.dtype.toUpperCase(),
   ];
   return make(

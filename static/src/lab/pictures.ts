@@ -60,10 +60,9 @@ export function columns({ counts, lab }: Point): BarColumn[] {
   ): BarPart[] =>
     (list ?? []).map(({ tensor, read_bytes, written_bytes }) => ({ tensor, bytes: read_bytes + written_bytes }));
   const own = (model: "least" | "standard" | "fa1" | "fa2"): BarPart[] => parts(counts.models[model]?.by_tensor);
-  const bar = (name: string, note: string, pieces: BarPart[]): Bar => ({
+  const bar = (name: string, least: "" | "≥ ", pieces: BarPart[]): Bar => ({
     name,
-    note,
-    total: decimalBytes(pieces.reduce((sum, { bytes }) => sum + bytes, 0)),
+    total: least + decimalBytes(pieces.reduce((sum, { bytes }) => sum + bytes, 0)),
     parts: pieces,
   });
   return [
@@ -71,8 +70,8 @@ export function columns({ counts, lab }: Point): BarColumn[] {
       title: "HBM ↔ chip",
       bars: [
         bar("Standard", "", own("standard")),
-        bar("FlashAttention 1", "at least", parts(lab.by_tensor_hbm.fa1)),
-        bar("FlashAttention 2", "at least", parts(lab.by_tensor_hbm.fa2)),
+        bar("FlashAttention 1", "≥ ", parts(lab.by_tensor_hbm.fa1)),
+        bar("FlashAttention 2", "≥ ", parts(lab.by_tensor_hbm.fa2)),
         bar("Least possible", "", own("least")),
       ],
     },
@@ -91,7 +90,8 @@ export function columns({ counts, lab }: Point): BarColumn[] {
 export function spokenColumns(shown: readonly BarColumn[]): string {
   return shown
     .map(
-      ({ title, bars }) => `${title}: ${bars.map(({ name, note, total }) => `${name} ${note} ${total}`).join(", ")}.`,
+      ({ title, bars }) =>
+        `${title}: ${bars.map(({ name, total }) => `${name} ${total.replace("≥", "at least")}`).join(", ")}.`,
     )
     .join(" ");
 }

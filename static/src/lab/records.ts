@@ -118,7 +118,8 @@ export class Records {
     const words = [
       `N = ${whole(seqlen)}`,
       `d = ${head_dim}`,
-      `${num_heads} × ${batch}`,
+      num_heads === 1 ? "one head" : `${num_heads} heads`,
+      ...(batch === 1 ? [] : [`batch ${batch}`]),
       direction,
       ...(causal ? ["causal"] : []),
       dtype.toUpperCase(),

@@ -46,8 +46,12 @@ def shown_settings(visit: Visit) -> dict[str, str]:
 def table(visit: Visit) -> dict[str, list[str]]:
     """Exact values of the table of all counts, by field, in the order of MODELS."""
     return visit.page.evaluate(
-        """() => {
-            document.getElementById('lab-table').open = true;
+        """async () => {
+            const fold = document.getElementById('lab-table');
+            if (!fold.open) await new Promise((done) => {
+                fold.addEventListener('toggle', done, { once: true });
+                fold.open = true;
+            });
             return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
                 const found = {};
                 for (const cell of document.querySelectorAll('#lab-table td[data-field]'))

@@ -11,6 +11,18 @@ from app.web.queries import TimingsQuery, TrafficQuery
 
 # The bytes of a 16-bit number do not depend on which 16-bit number it is.
 SAME_BYTES = ("fp16", "bf16")
+# Kernel → its name on the page, and the count it is to be read beside. The kernels' own registry says the same, but
+# nothing in here may import it; tests/web/test_timings_api.py holds the two together.
+KERNELS = {
+    "standard": ("Standard attention, three kernels", "standard"),
+    "torch_three_calls": ("Three PyTorch calls", "standard"),
+    "fa1_triton": ("FlashAttention-1 style", "fa1"),
+    "fa2_triton": ("FlashAttention-2 style", "fa2"),
+    "sdpa_efficient": ("xFormers' memory-efficient kernel (PyTorch)", "fa2"),
+    "sdpa_flash": ("FlashAttention-2 (PyTorch)", "fa2"),
+    "sdpa_cudnn": ("cuDNN (PyTorch)", "fa2"),
+    "fa3_wheel": ("FlashAttention-3 (wheel)", "fa2"),
+}
 
 
 def timings_answer(timings: Timings, query: TimingsQuery) -> dict[str, Any]:
@@ -24,7 +36,7 @@ def timings_answer(timings: Timings, query: TimingsQuery) -> dict[str, Any]:
 
 
 def measured_points(timings: Timings, query: TrafficQuery) -> list[dict[str, object]]:
-    """What the hardware counted for exactly this setting, oldest record first; empty where nothing was recorded."""
+    """What was recorded for exactly this setting, oldest record first; empty where nothing was recorded."""
     if query.num_heads_kv not in (None, query.num_heads):
         return []
     points = []
@@ -46,20 +58,29 @@ def measured_points(timings: Timings, query: TrafficQuery) -> list[dict[str, obj
 
 def _point(found: Found) -> dict[str, object] | None:
     timing, run = found.timing, found.record.run
-    if timing.counters is None or timing.time_ms is None:
+    if timing.kernel not in KERNELS or timing.time_ms is None:
         return None
-    moved = timing.counters.moved
-    if moved.hbm_read_bytes is None or moved.hbm_written_bytes is None:
-        return None
+    name, model = KERNELS[timing.kernel]
+    moved = None if timing.counters is None else timing.counters.moved
+    hbm = None if moved is None else _sum(moved.hbm_read_bytes, moved.hbm_written_bytes)
+    l2 = None if moved is None else _sum(moved.l2_to_sm_bytes, moved.sm_to_l2_bytes)
     return {
         "kernel": timing.kernel,
+        "name": name,
+        "model": model,
         "gpu": run.gpu.name,
         "date": run.date[:10],
         "dtype": timing.dtype,
-        "hbm_bytes": moved.hbm_read_bytes + moved.hbm_written_bytes,
-        "l2_to_sm_bytes": moved.l2_to_sm_bytes,
+        "block_m": timing.block_m,
+        "block_n": timing.block_n,
+        "hbm_bytes": hbm,
+        "l2_sm_bytes": l2,
         "time_ms": timing.time_ms.median,
     }
+
+
+def _sum(one_way: int | None, other: int | None) -> int | None:
+    return None if one_way is None or other is None else one_way + other
 
 
 def _run(run: Run) -> dict[str, Any]:

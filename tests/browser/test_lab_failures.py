@@ -1,11 +1,15 @@
 """The server stopped, slow, or answering 500: the last answer stays, says whose it is, and nothing is lost."""
 
+import re
+import subprocess
+import sys
 import time
 
+import httpx2
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Browser, Route
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, open_visit
 from tests.browser.lab_page import cards, check_readouts, open_lab, wait_for_answer
 
 SWEEP = "**/api/traffic/sweep**"
@@ -77,6 +81,10 @@ def test_a_slow_server_is_waited_for_and_overtaken_questions_are_given_up(visit:
     wait_for_answer(visit, 5120)
     check_readouts(visit, {"seqlen": 5120, "block_m": 192})
     assert (note.text_content() or "") == ""
+    for _ in range(50):
+        if any("block_m=64" in url for url in given_up):
+            break
+        visit.page.wait_for_timeout(100)
     assert [url for url in given_up if "block_m=64" in url]
 
 
@@ -89,3 +97,57 @@ def test_counts_too_large_to_arrive_exactly_are_refused_in_words(visit: Visit) -
     wait_for_answer(visit, 4096)
     check_readouts(visit, {"head_dim": 256, "num_heads": 64, "direction": "backward", "seqlen": 4096})
     visit.complaints.clear()
+
+
+def serve(port: int) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "app", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = re.search(r"http://\S+", process.stdout.readline())
+    assert address is not None
+    # It says its address a moment before it listens.
+    with httpx2.Client(transport=httpx2.HTTPTransport(retries=8)) as client:
+        client.get(f"{address.group()}healthz", timeout=30)
+    return process, address.group().rstrip("/")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Killed: a polite end would wait for the connections the browser keeps open."""
+    process.kill()
+    process.communicate()
+
+
+def test_a_server_that_dies_under_the_lever_loses_nothing(browser: Browser) -> None:
+    """A real server, really stopped with the lever in the hand, and started again."""
+    process, address = serve(0)
+    try:
+        visit = open_visit(browser, address)
+        page = visit.page
+        open_lab(visit)
+        lever = page.locator("#seqlen")
+        lever.evaluate("(lever) => lever.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        page.wait_for_timeout(500)
+        box = lever.bounding_box()
+        assert box is not None
+        y = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 0.43 * box["width"], y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.6 * box["width"], y, steps=8)
+        end(process)
+        page.mouse.move(box["x"] + box["width"] - 4, y, steps=20)
+        page.mouse.up()
+        # The sweep was here already: the whole lever works without a server.
+        wait_for_answer(visit, 65_536)
+        page.locator("#causal").select_option("1")
+        assert "does not answer" in stale(visit)
+        assert (page.locator("#lab-shown").text_content() or "").startswith("N = 65,536, d = 128")
+        lever.press("ArrowLeft")
+        assert page.locator("#seqlen-shown").text_content() == "57,344"
+        process, again = serve(int(address.rpartition(":")[2]))
+        assert again == address
+        page.get_by_role("button", name="Try again").click()
+        wait_for_answer(visit, 57_344)
+        check_readouts(visit, {"seqlen": 57_344, "causal": True})
+        page.context.close()
+    finally:
+        end(process)

@@ -7,6 +7,8 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from app.facts.timings import MEASURED
+from app.kernels import registry
+from app.web.recorded import KERNELS
 from tests.web.test_traffic_api import ask
 
 
@@ -55,7 +57,63 @@ def test_counted_by_hardware_and_counted_by_formula_meet(client: TestClient) -> 
         assert abs(moved["l2_to_sm_bytes"] / models["fa2"]["read_bytes"] - 1) < 0.01
 
 
-def test_a_setting_brings_its_measurements(client: TestClient) -> None:
-    points = ask(client, seqlen=4096, head_dim=128, num_heads=16)["measured"]
-    assert {point["kernel"] for point in points} >= {"standard", "fa2_triton", "sdpa_cudnn"}
+def test_a_setting_brings_everything_recorded_for_it(client: TestClient) -> None:
+    """Rows with counters bring their bytes, rows that were only timed bring their time; nothing else comes along."""
+    names = ("direction", "batch", "num_heads", "seqlen", "head_dim", "causal")
+    rows = [row for row in raw_rows() if row["status"] == "ok" and row["l2"] == "warm"]
+    settings = {tuple(row[name] for name in names) for row in rows}
+    timed_only = 0
+    for setting in sorted(settings):
+        query = dict(zip(names, setting, strict=True))
+        found = ask(client, **query)["measured"]
+        wanted = [row for row in rows if tuple(row[name] for name in names) == setting]
+        assert sorted((point["kernel"], point["time_ms"]) for point in found) == sorted(
+            (row["kernel"], row["time_ms"]["median"]) for row in wanted
+        )
+        for point in found:
+            row = next(
+                row
+                for row in wanted
+                if (row["kernel"], row["time_ms"]["median"]) == (point["kernel"], point["time_ms"])
+            )
+            counted = row["counters"]
+            timed_only += counted is None
+            assert point["hbm_bytes"] == (counted and counted["hbm_read_bytes"] + counted["hbm_written_bytes"])
+            assert point["l2_sm_bytes"] == (counted and counted["l2_to_sm_bytes"] + counted["sm_to_l2_bytes"])
+            assert (point["dtype"], point["block_m"]) == (row["dtype"], row["block_m"])
+            assert point["gpu"].startswith("NVIDIA ")
+    assert timed_only > 0
     assert ask(client, seqlen=4097, head_dim=128, num_heads=16)["measured"] == []
+    assert ask(client, seqlen=4096, head_dim=128, num_heads=16, num_heads_kv=4)["measured"] == []
+    assert ask(client, seqlen=4096, head_dim=128, num_heads=16, dtype="fp32")["measured"] == []
+
+
+def test_every_recorded_kernel_has_the_name_and_the_count_of_its_registry() -> None:
+    assert {row["kernel"] for row in raw_rows()} <= set(KERNELS)
+    registered = {kernel.id: kernel for kernel in registry.KERNELS}
+    for key, (name, model) in KERNELS.items():
+        assert name == registered[key].title
+        counted_as = registered[key].counted_as
+        assert counted_as is None or counted_as[0] == model, key
+
+
+def test_measured_bytes_lie_at_the_edges_of_the_band(client: TestClient) -> None:
+    """What crosses from L2 to the SMs is the upper edge; what HBM saw is close to the lower one, from 4 MB on.
+
+    Shorter runs carry a few megabytes that are not the attention's; part of O may lie in the L2 when a kernel ends.
+    """
+    met = 0
+    for num_heads in (1, 16):
+        for head_dim in (64, 128, 256):
+            query = {"head_dim": head_dim, "num_heads": num_heads}
+            sweep = client.get("/api/traffic/sweep", params=query).json()
+            for point, lab in zip(sweep["points"], sweep["lab"], strict=True):
+                band = lab["bands"]["fa2"]
+                for seen in point["measured"]:
+                    if seen["kernel"] not in ("fa2_triton", "sdpa_cudnn") or seen["hbm_bytes"] is None:
+                        continue
+                    met += 1
+                    assert abs(seen["l2_sm_bytes"] / band["upper_bytes"] - 1) < 0.01, seen
+                    if band["lower_bytes"] > 4e6:
+                        assert 0.8 < seen["hbm_bytes"] / band["lower_bytes"] < 1.5, seen
+    assert met >= 36

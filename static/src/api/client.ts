@@ -8,6 +8,7 @@ import type {
   RooflineAnswer,
   ScheduleAnswer,
   SoftmaxAnswer,
+  TimingsAnswer,
   TrafficAnswer,
 } from "./schema.gen";
 
@@ -85,6 +86,10 @@ export function getTraffic(
 
 export function getBroken(kind: string): Promise<BrokenAnswer> {
   return cached(address("/api/broken", { kind }));
+}
+
+export function getTimings(): Promise<TimingsAnswer> {
+  return cached("/api/timings");
 }
 
 export function getFact(id: string): Promise<FactAnswer> {

@@ -832,6 +832,69 @@ export interface components {
             total_bytes: number;
         };
         /**
+         * MeasuredPoint
+         * @description A real kernel on a real GPU at exactly this setting, its own block sizes apart.
+         */
+        MeasuredPoint: {
+            /**
+             * Kernel
+             * @description id of the kernel in the record
+             */
+            kernel: string;
+            /**
+             * Name
+             * @description its name on the page
+             */
+            name: string;
+            /**
+             * Model
+             * @description the count it is to be read beside
+             * @enum {string}
+             */
+            model: "least" | "standard" | "fa1" | "fa2";
+            /**
+             * Gpu
+             * @description name the GPU reports
+             */
+            gpu: string;
+            /**
+             * Date
+             * @description day of the measurement, UTC
+             */
+            date: string;
+            /**
+             * Dtype
+             * @description precision of the inputs; a 16-bit setting finds both 16-bit kinds
+             * @enum {string}
+             */
+            dtype: "fp16" | "bf16" | "fp8" | "fp32";
+            /**
+             * Block M
+             * @description rows of Q the kernel handles at once, where it is known
+             */
+            block_m: number | null;
+            /**
+             * Block N
+             * @description rows of K and V it handles at once, where it is known
+             */
+            block_n: number | null;
+            /**
+             * Hbm Bytes
+             * @description read and written, HBM, by hardware counters, bytes; null: only timed
+             */
+            hbm_bytes: number | null;
+            /**
+             * L2 Sm Bytes
+             * @description both ways between L2 and SMs, by hardware counters, bytes
+             */
+            l2_sm_bytes: number | null;
+            /**
+             * Time Ms
+             * @description median time of one pass, milliseconds
+             */
+            time_ms: number;
+        };
+        /**
          * ModelTraffic
          * @description One way of counting, summed over heads and batch.
          */
@@ -1371,11 +1434,9 @@ export interface components {
             variants: components["schemas"]["VariantTraffic"][];
             /**
              * Measured
-             * @description nearest recorded measurements; empty until records exist
+             * @description what was recorded for exactly this setting; empty if nothing was
              */
-            measured: {
-                [key: string]: unknown;
-            }[];
+            measured: components["schemas"]["MeasuredPoint"][];
         };
         /**
          * TrafficQuery
@@ -1527,6 +1588,7 @@ export type LabPoint = components['schemas']['LabPoint'];
 export type LabSweepAnswer = components['schemas']['LabSweepAnswer'];
 export type LeastTime = components['schemas']['LeastTime'];
 export type LineSum = components['schemas']['LineSum'];
+export type MeasuredPoint = components['schemas']['MeasuredPoint'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
@@ -1880,47 +1942,63 @@ export interface operations {
                      *       "measured": [
                      *         {
                      *           "kernel": "standard",
+                     *           "name": "Standard attention, three kernels",
+                     *           "model": "standard",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
                      *           "hbm_bytes": 89437440,
-                     *           "l2_to_sm_bytes": 150994944,
+                     *           "l2_sm_bytes": 219283456,
                      *           "time_ms": 0.071008
                      *         },
                      *         {
                      *           "kernel": "fa2_triton",
+                     *           "name": "FlashAttention-2 style",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
                      *           "hbm_bytes": 5560064,
-                     *           "l2_to_sm_bytes": 68157440,
+                     *           "l2_sm_bytes": 69222400,
                      *           "time_ms": 0.080896
                      *         },
                      *         {
                      *           "kernel": "sdpa_cudnn",
+                     *           "name": "cuDNN (PyTorch)",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
                      *           "hbm_bytes": 4491264,
-                     *           "l2_to_sm_bytes": 68159488,
+                     *           "l2_sm_bytes": 69210112,
                      *           "time_ms": 0.052992
                      *         },
                      *         {
                      *           "kernel": "sdpa_flash",
+                     *           "name": "FlashAttention-2 (PyTorch)",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 64,
                      *           "hbm_bytes": 14059264,
-                     *           "l2_to_sm_bytes": 146931712,
+                     *           "l2_sm_bytes": 156467200,
                      *           "time_ms": 0.039008
                      *         },
                      *         {
                      *           "kernel": "fa1_triton",
+                     *           "name": "FlashAttention-1 style",
+                     *           "model": "fa1",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 64,
                      *           "hbm_bytes": 5945600,
-                     *           "l2_to_sm_bytes": 203390976,
+                     *           "l2_sm_bytes": 338640896,
                      *           "time_ms": 9.7032
                      *         }
                      *       ]

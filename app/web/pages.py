@@ -15,6 +15,7 @@ from app import __version__
 from app.content import glossary
 from app.content.chapters import Chapter, StandScene
 from app.facts.registry import Fact, Registry, Source
+from app.facts.timings import load as load_timings
 from app.theory import traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
@@ -96,7 +97,7 @@ class Site:
                 sources=sources,
                 disagreements=registry.disagreements,
                 counts=_counts(),
-                touches=touch_tables.build(registry),
+                touches=touch_tables.build(registry, load_timings()),
             ),
         )
         self.numbers = self._store(

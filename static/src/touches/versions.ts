@@ -61,7 +61,7 @@ const versions: Touch = (live, host) => {
     const rung = 3.5;
     const rows = [...published, ...own];
     const told = rows.map((row) => `${nameOf(row)}: ${row.cells[measure]?.text ?? row.cells.rate?.text}.`);
-    const drawn = frame(place, rung * rows.length + 3, "Versions of FlashAttention, rung by rung", told.join(" "));
+    const drawn = frame(place, rung * rows.length + 3.6, "Versions of FlashAttention, rung by rung", told.join(" "));
     const { svg, width, em } = drawn;
     const fill = fills(drawn, ["o", "plain"]);
     const most = measure === "share" ? 1 : Math.max(...rows.map((row) => row.cells.rate?.value ?? 0));
@@ -74,7 +74,7 @@ const versions: Touch = (live, host) => {
           line(0, y - em * 0.9, width, y - em * 0.9),
           label(0, y + em * 0.3, "Our own kernels", { class: "axis-name" }),
         );
-      const top = y + em * (mine ? 0.6 : 0);
+      const top = y + em * (mine ? 1.2 : 0);
       const group = makeSvg("g", { class: row.id === held ? "rung held" : "rung" });
       group.append(label(0, top + em, nameOf(row)));
       const cell = row.cells[measure] ?? row.cells.rate;

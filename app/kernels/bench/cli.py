@@ -31,7 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget-ms", type=_positive, default=BUDGET_MS, help=f"measured time of a kernel on a case ({BUDGET_MS:g})"
     )
-    parser.add_argument("--out", type=Path, help="the record to write (default: a dated file in app/facts/measured)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the record to write (default: a dated file in app/facts/measured/yours, where the exhibit finds it)",
+    )
     parser.add_argument("--commit", help="commit to name in the record where there is no git checkout")
     parser.add_argument("--list", action="store_true", help="list kernels and suites, and what cannot run here")
 

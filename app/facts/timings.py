@@ -63,7 +63,7 @@ class Timings:
         gpu: str | None = None,
         ran: bool | None = None,
     ) -> tuple[Found, ...]:
-        """The rows that match everything given, oldest record first. `gpu` is the name a GPU reports, `record` an id."""
+        """The rows that match everything given, oldest record first. `gpu` is a name as reported, `record` an id."""
         wanted = {
             "kernel": kernel,
             "direction": direction,
@@ -84,6 +84,10 @@ class Timings:
             for timing in item.timings
             if all(getattr(timing, name) == value for name, value in given.items())
         )
+
+    def record(self, record_id: str) -> Record | None:
+        """The record with this id, None when there is none."""
+        return next((record for record in self.records if record.id == record_id), None)
 
     def gpus(self) -> tuple[str, ...]:
         """Names of the GPUs there are records from, each once, in order of the records."""

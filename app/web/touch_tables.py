@@ -14,6 +14,7 @@ from app.facts.timings import Timings
 from app.theory import exactness, flops, online_softmax, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
+from app.web.kernel_names import NAMES
 
 SHAPE = AttentionShape(seqlen=4096, head_dim=128)
 BLOCK = BlockShape(128, 128)
@@ -25,13 +26,7 @@ KERNELS = (
     ("2 · P = softmax(S)", ("s",), ("p",)),
     ("3 · O = P V", ("p", "v"), ("o",)),
 )
-# Kernel of ours → its name on the ladder and the one idea it adds.
-RUNGS = {
-    "standard": ("Standard", "S and P go to memory"),
-    "fa1_triton": ("First version’s order", "K and V outside, a running tally"),
-    "fa2_triton": ("Second version’s order", "Q outside, O written once"),
-    "fa3_gluon": ("Third version’s means", "TMA, producer and consumers"),
-}
+RUNGS = ("standard", "fa1_triton", "fa2_triton", "fa3_gluon")
 # The case every rung is compared in, as the records name it.
 CASE: dict[str, Any] = {
     "direction": "forward",
@@ -227,7 +222,7 @@ def _backward(model: str, title: str) -> BackwardRow:
 
 def _rung(timings: Timings, kernel: str) -> Rung:
     """The newest record of this kernel in the case compared."""
-    title, idea = RUNGS[kernel]
+    title, idea = NAMES[kernel].name, NAMES[kernel].idea
     found = [item for item in timings.select(kernel=kernel, ran=True, **CASE) if item.timing.tflops_per_s is not None]
     if not found:
         return Rung(kernel, title, idea)

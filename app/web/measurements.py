@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
-from app.facts.formatting import MINUS, number
+from app.facts.formatting import MINUS, number, written
 from app.facts.records import BYTE_FIELDS, CANNOT, CASE_FIELDS, Bytes, Record, Timing
 from app.facts.timings import Found, Refused, Timings
 from app.web import timing_plots
@@ -146,8 +146,8 @@ def build(timings: Timings, query: MeasurementsQuery) -> Measurements:
 
 def _address(choice: Mapping[str, Any]) -> str:
     """The query of an address, of this page and of /api/timings alike; "" when nothing is narrowed."""
-    written = {name: _written(value) for name, value in choice.items()}
-    return f"?{urlencode(written)}" if written else ""
+    texts = {name: _written(value) for name, value in choice.items()}
+    return f"?{urlencode(texts)}" if texts else ""
 
 
 def _written(value: object) -> str:
@@ -206,11 +206,11 @@ def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
     for index, item in enumerate(found):
         by_case.setdefault(_key(item), []).append((index, item))
     baseline = _rates(found)
-    cases, written = [], 0
+    cases, so_far = [], 0
     for number_, key in enumerate(sorted(by_case, key=_order)):
         listed = sorted(by_case[key], key=lambda pair: (pair[1].timing.l2 != "warm", pair[0]))
         rows = tuple(_row(f"row-{index}", item, baseline) for index, item in listed)
-        written += len(rows)
+        so_far += len(rows)
         first = listed[0][1].timing
         cases.append(
             Case(
@@ -222,7 +222,7 @@ def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
                 query=_address({**choice, **dict(zip(CASE_KEYS, key, strict=True))}),
                 count=len(rows),
                 counted=any(row.hbm for row in rows),
-                rows=rows if written <= MOST_ROWS else (),
+                rows=rows if so_far <= MOST_ROWS else (),
             )
         )
     return cases
@@ -245,7 +245,7 @@ def _headline(rows: Sequence[Row]) -> str:
     if not ours:
         return f"{len(rows)} timed" if len(rows) > 1 else ""
     best = max(ours, key=lambda row: row.timing.tflops_per_s or 0)
-    return f"{best.kernel.name}: {best.rate} TFLOP/s, {best.ratio} FlashAttention-2"
+    return f"{best.kernel.name}: {best.rate} TFLOP/s, {best.ratio} FlashAttention-2’s"
 
 
 def _row(row_id: str, found: Found, baseline: Mapping[tuple[Any, ...], float]) -> Row:
@@ -264,7 +264,7 @@ def _row(row_id: str, found: Found, baseline: Mapping[tuple[Any, ...], float]) -
         median=number(times.median, 4) if times else "",
         spread=f"{number(times.p10, 4)}–{number(times.p90, 4)}" if times else "",
         rate=number(rate, 3) if rate else "",
-        ratio=f"{number(round(rate / against, 3), 3)} ×" if rate and against else "",
+        ratio=written(round(rate / against, 3), "×", digits=3) if rate and against else "",
         hbm=_pair(_sum(moved, 0, 1), _sum(timing.counted, 0, 1)),
         l2_to_sm=_pair(_sum(moved, 2), _sum(timing.counted, 2)),
         lines=tuple((label, _sum(moved, index), _sum(timing.counted, index)) for label, index in LINES)
@@ -289,4 +289,4 @@ def _pair(measured: int | None, counted: int | None) -> Pair | None:
         return Pair(measured, None, "")
     apart = round(100 * (measured / counted - 1), 1)
     sign = MINUS if apart < 0 else "+" if apart > 0 else "±"
-    return Pair(measured, counted, f"{sign}{number(abs(apart))} %")
+    return Pair(measured, counted, f"{sign}{written(abs(apart), '%')}")

@@ -21,7 +21,7 @@ import { Compare } from "./compare";
 import { Controls } from "./controls";
 import { GpuTable } from "./gpu-table";
 import { rooms } from "./layout";
-import { measuredNote, measuredPoints } from "./measured";
+import { measuredNote, measuredPoints, measurementsOf } from "./measured";
 import { Panel } from "./panel";
 import { columns, held, passes, roofPoints, spoken, spokenColumns, spokenRoofs, verdict } from "./pictures";
 import { Questions } from "./questions";
@@ -164,7 +164,10 @@ export class Lab {
     this.shownLine.set(describe(this.shown));
     parts.readouts.show(point);
     const measured = sweep === this.shownSweep ? null : measuredPoints(sweep.points);
-    if (measured) this.rooms.panelNote.textContent = measuredNote(measured);
+    if (measured) {
+      const link = make("a", { href: measurementsOf(state) }, "Every measurement");
+      this.rooms.panelNote.replaceChildren(measuredNote(measured), " ", link, ".");
+    }
     parts.panel.show(state, sweep, point, measured ?? measuredPoints(sweep.points), spoken(point));
     this.shownSweep = sweep;
     const bars = columns(point);

@@ -1,5 +1,6 @@
 /* Measured points for the panel: bytes HBM really saw, from recorded hardware counters of the setting shown. */
 import type { TrafficAnswer } from "../api/schema.gen";
+import type { ExhibitState } from "../state/types";
 
 export interface MeasuredPoint {
   seqlen: number;
@@ -25,5 +26,12 @@ export function measuredPoints(points: readonly TrafficAnswer[]): MeasuredPoint[
 
 export function measuredNote(points: readonly MeasuredPoint[]): string {
   if (!points.length) return EMPTY;
-  return `${points.length} measured: ${[...new Set(points.map(({ label }) => label))].join("; ")}.`;
+  const labels = [...new Set(points.map(({ label }) => label))].join("; ");
+  const other = labels.includes("H200") ? " The stand is an H100; an H200 has the same die and other memory." : "";
+  return `${points.length} measured: ${labels}.${other}`;
+}
+
+/** The page of measurements, narrowed to what the panel shows. */
+export function measurementsOf({ direction, headDim, causal }: Readonly<ExhibitState>): string {
+  return `/measurements?direction=${direction}&head_dim=${headDim}&causal=${causal}`;
 }

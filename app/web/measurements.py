@@ -208,7 +208,8 @@ def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
     baseline = _rates(found)
     cases, so_far = [], 0
     for number_, key in enumerate(sorted(by_case, key=_order)):
-        listed = sorted(by_case[key], key=lambda pair: (pair[1].timing.l2 != "warm", pair[0]))
+        # one kernel's timings of several GPUs stand together
+        listed = sorted(by_case[key], key=lambda pair: (pair[1].timing.l2 != "warm", place(pair[1].timing.kernel)))
         rows = tuple(_row(f"row-{index}", item, baseline) for index, item in listed)
         so_far += len(rows)
         first = listed[0][1].timing

@@ -73,9 +73,11 @@ def compile_one(job: Job) -> int:
         for name, count in rows.items()
     }
     problem = Problem(**tensors, causal=case.causal, dropout=Dropout(1, case.dropout) if case.dropout else None)
-    tiles = [tile for tile in (job.tile, job.backward_tile) if tile is not None]
+    tiles = {
+        name: tile for name, tile in (("tile", job.tile), ("backward_tile", job.backward_tile)) if tile is not None
+    }
     before = launching.launches()
-    bound = registry.get(job.kernel).bind()(problem, *tiles)
+    bound = registry.get(job.kernel).bind()(problem, **tiles)
     bound.forward()
     if bound.backward is not None and case.direction == "backward":
         bound.backward()

@@ -89,3 +89,23 @@ def test_the_test_command_says_what_it_skips_without_torch(monkeypatch: pytest.M
     assert "does not download" in sentence
     found["torch"] = True
     assert checkout.left_out(browser=True) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["bench", "--cases", "quick", "--out", "/some/where/run.json"], ["--cases", "quick", "--out", "run.json"]],
+)
+def test_a_record_keeps_the_command_without_the_machine_s_paths(arguments: list[str]) -> None:
+    assert " ".join(cli.told(arguments)) == "exhibit bench --cases quick --out run.json"
+
+
+def test_stopping_before_anything_was_measured_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(plan: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(capability, "missing", lambda needs: None)
+    monkeypatch.setattr(cli.run, "start", stopped)
+    assert cli.main(options("--cases", "none")) == 1
+    assert capsys.readouterr().err == "exhibit bench: stopped before anything was measured.\n"

@@ -83,8 +83,8 @@ def command(kernel: str, cases: Path, done: Path) -> list[str]:
 def collect(kernel: str, cases: Sequence[TimingCase], timeout_s: float) -> dict[TimingCase, dict[str, Any]]:
     """Counters of the cases `kernel` could run, as the record's `counters` objects.
 
-    It runs with the tiles that were chosen in this process. A case that is missing in the answer did not run or did not get its turn in `timeout_s`. CountersError when ncu
-    is missing or reads nothing at all.
+    It runs with the tiles that were chosen in this process. A case that is missing in the answer did not run or did
+    not get its turn in `timeout_s`. CountersError when ncu is missing or reads nothing at all.
     """
     why_not = available()
     if why_not:

@@ -7,9 +7,10 @@ The bench can time every entry of a list and use the fastest (`--tune`); without
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from types import MappingProxyType
+from typing import Any
 
 from app.kernels import capability
 
@@ -31,6 +32,15 @@ class Tile:
         """As the bench prints it: 128x64 w8 s3."""
         return f"{self.block_m}x{self.block_n} w{self.num_warps} s{self.num_stages}{' tma' if self.tma_add else ''}"
 
+
+# The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
+# the other computes.
+STANDARD = (
+    Tile(128, 256, 8, 3),
+    Tile(128, 128, 8, 2),
+    Tile(128, 128, 4, 2),
+    Tile(256, 128, 8, 2),
+)
 
 # (kernel, direction, head_dim) → choices.
 HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
@@ -75,9 +85,15 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
             Tile(64, 64, 8, 2, tma_add=True),
         ),
         ("fa2_triton", "backward", 256): (
-            Tile(64, 64, 8, 1),
+            Tile(64, 64, 8, 1),  # a second stage would take 257 KiB: q and do wait for no one
             Tile(64, 64, 8, 1, tma_add=True),
+            Tile(32, 64, 8, 2),  # two stages in 144 KiB; the product for dq is then too short for WGMMA
+            Tile(32, 64, 8, 2, tma_add=True),
         ),
+        # tiles of S: block_m rows of q against block_n of k
+        ("standard", "forward", 64): STANDARD,
+        ("standard", "forward", 128): STANDARD,
+        ("standard", "forward", 256): STANDARD,
     }
 )
 
@@ -96,10 +112,16 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Tile, ...]] = MappingProxyType(
         ("blocksparse_triton", "forward", 64): (Tile(128, 64, 4, 2),),
         ("blocksparse_triton", "forward", 128): (Tile(64, 64, 4, 2),),
         ("blocksparse_triton", "forward", 256): (Tile(64, 32, 4, 1),),
+        ("standard", "forward", 64): (Tile(128, 128, 8, 2),),
+        ("standard", "forward", 128): (Tile(128, 128, 8, 2),),
+        ("standard", "forward", 256): (Tile(128, 128, 8, 2),),
     }
 )
 
-_chosen: dict[tuple[str, str, int, bool], Tile] = {}
+# Up to this length a sequence counts as short: what is fastest there need not be for long ones.
+SHORT = 1024
+
+_chosen: dict[tuple[str, str, int, bool, bool], Tile] = {}
 
 
 def choices(kernel: str, direction: str, head_dim: int) -> tuple[Tile, ...]:
@@ -109,11 +131,24 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Tile, ...]:
     return HOPPER[key] if hopper else PLAIN[key]
 
 
-def tile_for(kernel: str, direction: str, head_dim: int, causal: bool) -> Tile:
-    """What was chosen with `choose`, else the default."""
-    return _chosen.get((kernel, direction, head_dim, causal)) or choices(kernel, direction, head_dim)[0]
+def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
+    """What was chosen with `choose` for sequences of this kind, else the default."""
+    chosen = _chosen.get((kernel, direction, head_dim, causal, seqlen <= SHORT))
+    return chosen or choices(kernel, direction, head_dim)[0]
 
 
-def choose(kernel: str, direction: str, head_dim: int, causal: bool, tile: Tile) -> None:
-    """Use `tile` from now on, in this process."""
-    _chosen[kernel, direction, head_dim, causal] = tile
+def choose(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int, tile: Tile) -> None:
+    """Use `tile` from now on, in this process, for short or long sequences as `seqlen` is one."""
+    _chosen[kernel, direction, head_dim, causal, seqlen <= SHORT] = tile
+
+
+def chosen() -> list[list[Any]]:
+    """Everything chosen so far, for another process to `restore`: lists that JSON can carry."""
+    return [[*key, list(astuple(tile))] for key, tile in _chosen.items()]
+
+
+def restore(listed: Sequence[Sequence[Any]]) -> None:
+    """Choose what another process had chosen."""
+    for *key, tile in listed:
+        kernel, direction, head_dim, causal, short = key
+        _chosen[kernel, direction, head_dim, causal, short] = Tile(*tile)

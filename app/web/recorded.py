@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import asdict, fields
 from typing import Any
 
-from app.facts.records import Record, Run
+from app.facts.records import CASE_FIELDS, Record, Run
 from app.facts.timings import Found, Timings
 from app.web.queries import TimingsQuery, TrafficQuery
 
@@ -32,7 +34,28 @@ def timings_answer(timings: Timings, query: TimingsQuery) -> dict[str, Any]:
     for found in timings.select(**query.model_dump(exclude_none=True)):
         records[found.record.id] = found.record
         rows.setdefault(found.record.id, []).append(asdict(found.timing))
-    return {"runs": [{"id": key, "run": _run(record.run), "timings": rows[key]} for key, record in records.items()]}
+    return {
+        "runs": [_record(record, rows[key]) for key, record in records.items()],
+        "refused": [asdict(item) for item in timings.refused],
+    }
+
+
+def record_answer(record: Record) -> dict[str, Any]:
+    """One whole record."""
+    return _record(record, [asdict(timing) for timing in record.timings])
+
+
+def timings_csv(timings: Timings, query: TimingsQuery) -> str:
+    """Every sample of the rows that match, a line a sample, as RFC 4180 text; rows that could not run have none."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["record", "gpu", "date", *CASE_FIELDS, "sample", "time (ms)"])
+    for found in timings.select(**query.model_dump(exclude_none=True)):
+        run = found.record.run
+        row = [found.record.id, run.gpu.name, run.date, *(_plain(getattr(found.timing, name)) for name in CASE_FIELDS)]
+        for number, sample in enumerate(found.timing.time_ms.samples if found.timing.time_ms else (), 1):
+            writer.writerow([*row, number, sample])
+    return out.getvalue()
 
 
 def measured_points(timings: Timings, query: TrafficQuery) -> list[dict[str, object]]:
@@ -81,6 +104,15 @@ def _point(found: Found) -> dict[str, object] | None:
 
 def _sum(one_way: int | None, other: int | None) -> int | None:
     return None if one_way is None or other is None else one_way + other
+
+
+def _record(record: Record, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": record.id, "yours": record.yours, "run": _run(record.run), "timings": rows}
+
+
+def _plain(value: object) -> object:
+    """As the parameters of the address write it."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _run(run: Run) -> dict[str, Any]:

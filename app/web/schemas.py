@@ -251,16 +251,25 @@ class RunAnswer(Answer):
     """One session of the bench with those of its rows that were asked for."""
 
     id: str = Field(description="name of the record")
+    yours: bool = Field(description="made on this machine by its owner; false: part of the exhibit")
     run: dict[str, Any] = Field(description="date, command, commit, GPU as queried, driver, versions, clocks")
     timings: list[dict[str, Any]] = Field(
         description="rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status"
     )
 
 
+class RefusedAnswer(Answer):
+    """A file that is not shown."""
+
+    name: str = Field(description="name of the file")
+    why: str = Field(description="what is wrong with it, in one clause")
+
+
 class TimingsAnswer(Answer):
     """Recorded measurements."""
 
     runs: list[RunAnswer] = Field(description="records, oldest first")
+    refused: list[RefusedAnswer] = Field(description="files that lie among the records and are none")
 
 
 class GpuSource(Answer):

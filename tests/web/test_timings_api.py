@@ -1,5 +1,7 @@
 """/api/timings gives the records as they stand, narrowed as asked; /api/traffic brings the counters of its setting."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,29 @@ def test_parameters_narrow_the_choice(client: TestClient) -> None:
     found = answered(client, **query)
     assert [row["time_ms"]["median"] for row in found] == [row["time_ms"]["median"] for row in expected]
     assert answered(client, kernel="no_such_kernel") == []
+
+
+def test_a_record_can_be_asked_for_alone(client: TestClient) -> None:
+    for path in sorted(MEASURED.glob("*.json")):
+        whole = client.get(f"/api/timings/{path.stem}").json()
+        assert whole["run"]["command"] == json.loads(path.read_text())["run"]["command"]
+        assert whole["timings"] == answered(client, record=path.stem)
+        assert whole["yours"] is False
+    missing = client.get("/api/timings/nothing")
+    assert missing.status_code == 404
+    assert missing.headers["content-type"] == "application/problem+json"
+
+
+def test_samples_come_as_csv_one_a_line(client: TestClient) -> None:
+    query = {"kernel": "standard", "seqlen": 4096, "head_dim": 128, "causal": False}
+    answer = client.get("/api/timings.csv", params=query)
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8; header=present"
+    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    expected = [row for row in raw_rows() if all(row[name] == value for name, value in query.items())]
+    samples = [sample for row in expected for sample in row["time_ms"]["samples"]]
+    assert [float(line["time (ms)"]) for line in lines] == samples
+    assert {line["causal"] for line in lines} == {"false"}
+    assert lines[0]["sample"] == "1"
 
 
 def test_counted_by_hardware_and_counted_by_formula_meet(client: TestClient) -> None:

@@ -48,11 +48,16 @@ def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> lis
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _start, (compute_capability,)) as pool:
         waiting = {pool.submit(compile_one, job): job for job in jobs}
-        for future in as_completed(waiting):
-            error = future.exception()
-            if error is not None:
-                job = waiting[future]
-                failed.append(f"{job.kernel} {job.case} {job.tile or ''}: {(str(error).splitlines() or [''])[0]}")
+        try:
+            for future in as_completed(waiting):
+                error = future.exception()
+                if error is not None:
+                    job = waiting[future]
+                    tile = job.tile or job.backward_tile or ""
+                    failed.append(f"{job.kernel} {job.case} {tile}: {(str(error).splitlines() or [''])[0]}")
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)  # what has not begun need not be waited for
+            raise
     return failed
 
 
@@ -73,9 +78,11 @@ def compile_one(job: Job) -> int:
         for name, count in rows.items()
     }
     problem = Problem(**tensors, causal=case.causal, dropout=Dropout(1, case.dropout) if case.dropout else None)
-    tiles = [tile for tile in (job.tile, job.backward_tile) if tile is not None]
+    tiles = {
+        name: tile for name, tile in (("tile", job.tile), ("backward_tile", job.backward_tile)) if tile is not None
+    }
     before = launching.launches()
-    bound = registry.get(job.kernel).bind()(problem, *tiles)
+    bound = registry.get(job.kernel).bind()(problem, **tiles)
     bound.forward()
     if bound.backward is not None and case.direction == "backward":
         bound.backward()

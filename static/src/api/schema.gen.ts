@@ -157,6 +157,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/timings.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The raw samples of recorded measurements as CSV, one a line */
+        get: operations["get_timings_csv_api_timings_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timings/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One whole record */
+        get: operations["get_record_api_timings__record_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gpus": {
         parameters: {
             query?: never;
@@ -1007,6 +1041,22 @@ export interface components {
             errors?: components["schemas"]["ParameterProblem"][];
         };
         /**
+         * RefusedAnswer
+         * @description A file that is not shown.
+         */
+        RefusedAnswer: {
+            /**
+             * Name
+             * @description name of the file
+             */
+            name: string;
+            /**
+             * Why
+             * @description what is wrong with it, in one clause
+             */
+            why: string;
+        };
+        /**
          * RoofPoint
          * @description One point of a roof.
          */
@@ -1120,6 +1170,11 @@ export interface components {
              * @description name of the record
              */
             id: string;
+            /**
+             * Yours
+             * @description made on this machine by its owner; false: part of the exhibit
+             */
+            yours: boolean;
             /**
              * Run
              * @description date, command, commit, GPU as queried, driver, versions, clocks
@@ -1371,6 +1426,11 @@ export interface components {
              * @description records, oldest first
              */
             runs: components["schemas"]["RunAnswer"][];
+            /**
+             * Refused
+             * @description files that lie among the records and are none
+             */
+            refused: components["schemas"]["RefusedAnswer"][];
         };
         /**
          * TrafficAnswer
@@ -1592,6 +1652,7 @@ export type MeasuredPoint = components['schemas']['MeasuredPoint'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
+export type RefusedAnswer = components['schemas']['RefusedAnswer'];
 export type RoofPoint = components['schemas']['RoofPoint'];
 export type RooflineAnswer = components['schemas']['RooflineAnswer'];
 export type RooflineTime = components['schemas']['RooflineTime'];
@@ -2515,6 +2576,8 @@ export interface operations {
     get_timings_api_timings_get: {
         parameters: {
             query?: {
+                /** @description id of a record */
+                record?: string | null;
                 /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
                 kernel?: string | null;
                 /** @description forward or backward pass */
@@ -2549,6 +2612,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimingsAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_timings_csv_api_timings_csv_get: {
+        parameters: {
+            query?: {
+                /** @description id of a record */
+                record?: string | null;
+                /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
+                kernel?: string | null;
+                /** @description forward or backward pass */
+                direction?: ("forward" | "backward") | null;
+                /** @description precision of the inputs */
+                dtype?: ("fp16" | "bf16" | "fp8" | "fp32") | null;
+                /** @description number of sequences */
+                batch?: number | null;
+                /** @description heads per sequence */
+                num_heads?: number | null;
+                /** @description sequence length, in tokens */
+                seqlen?: number | null;
+                /** @description head dimension */
+                head_dim?: number | null;
+                /** @description causal mask */
+                causal?: boolean | null;
+                /** @description state of the L2 cache before each run */
+                l2?: ("warm" | "flushed") | null;
+                /** @description name the GPU reports, such as NVIDIA H200 */
+                gpu?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8; header=present": string;
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/csv; charset=utf-8; header=present": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_record_api_timings__record_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the record */
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            /** @description Nothing has this id. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

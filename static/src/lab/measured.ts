@@ -4,6 +4,7 @@
  */
 import type { LabSweepAnswer, MeasuredPoint } from "../api/schema.gen";
 import type { PanelMark } from "../figures/log-panel";
+import type { ExhibitState } from "../state/types";
 import { make } from "../ui/dom";
 import { decimalBytes, duration, whole } from "../ui/format";
 import type { Point } from "./answers";
@@ -13,7 +14,8 @@ export type Seen = MeasuredPoint & { seqlen: number };
 
 const EMPTY =
   "Nothing was measured for this setting, so no points are drawn. All settings that were measured are listed at the end of the laboratory, each with a link that opens it here.";
-const BANNER = "The stand is an H100: the same die, other memory. Every kernel has block sizes of its own.";
+const H200 = " The stand is an H100: the same die, other memory.";
+const BLOCKS = "Every kernel has block sizes of its own.";
 const OUTSIDE =
   "A point may lie just outside its band: part of O can still be in the L2 when a kernel ends, and a short run's counters hold a few megabytes that are not the attention's.";
 const FA1 =
@@ -53,10 +55,11 @@ export function marksOf(seen: readonly Seen[]): PanelMark[] {
 export function measuredNote(seen: readonly Seen[]): string {
   if (!seen.length) return EMPTY;
   const places = [...new Set(seen.map(place))].join(" and ");
+  const stand = places.includes("H200") ? H200 : "";
   if (!seen.some(({ hbm_bytes }) => hbm_bytes !== null))
-    return `Measured on an ${places}. ${BANNER} These runs were timed only, so no points are drawn.`;
+    return `Measured on an ${places}.${stand} ${BLOCKS} These runs were timed only, so no points are drawn.`;
   const fa1 = seen.some(({ model }) => model === "fa1") ? ` ${FA1}` : "";
-  return `Diamonds: hardware counters, ${places}. ${BANNER} ${OUTSIDE}${fa1}`;
+  return `Diamonds: hardware counters, ${places}.${stand} ${BLOCKS} ${OUTSIDE}${fa1}`;
 }
 
 function place({ gpu, date }: Seen): string {
@@ -136,4 +139,9 @@ function row(seen: Seen): HTMLTableRowElement {
     make("th", { scope: "row" }, seen.name),
     ...texts.map((text) => make("td", {}, text)),
   );
+}
+
+/** The page of measurements, narrowed to what the panel shows. */
+export function measurementsOf({ direction, headDim, causal }: Readonly<ExhibitState>): string {
+  return `/measurements?direction=${direction}&head_dim=${headDim}&causal=${causal}`;
 }

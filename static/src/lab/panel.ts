@@ -6,7 +6,7 @@ import { make } from "../ui/dom";
 import { decimalBytes, operations, whole } from "../ui/format";
 import { at, type Point } from "./answers";
 import type { Rooms } from "./layout";
-import { MeasuredTable, marksOf, measuredNote, type Seen, seenIn } from "./measured";
+import { MeasuredTable, marksOf, measuredNote, measurementsOf, type Seen, seenIn } from "./measured";
 import { curves } from "./pictures";
 
 export class Panel {
@@ -31,7 +31,8 @@ export class Panel {
     const drawn = JSON.stringify(ghosts);
     if (sweep !== this.sweep) {
       this.seen = seenIn(sweep);
-      this.rooms.panelNote.textContent = measuredNote(this.seen);
+      const all = make("a", { href: measurementsOf(state) }, "Every measurement");
+      this.rooms.panelNote.replaceChildren(measuredNote(this.seen), " ", all, ".");
     }
     if (sweep !== this.sweep || drawn !== this.drawn) {
       this.drawn = drawn;

@@ -1434,7 +1434,7 @@ export interface components {
             variants: components["schemas"]["VariantTraffic"][];
             /**
              * Measured
-             * @description what was recorded for exactly this setting; empty if nothing was
+             * @description what was recorded for exactly this setting, or an empty list
              */
             measured: components["schemas"]["MeasuredPoint"][];
         };

@@ -1,7 +1,7 @@
 /* Reads the page's boot data and wires the modules: address ↔ store, chapters → stand, laboratory, tiles. */
 import "../styles/index.css";
 import modelUrl from "../../models/h100_sxm5.glb?url";
-import { type ChapterScene, cutNamed, cutText } from "./chapters/places";
+import type { ChapterScene } from "./chapters/places";
 import { FlowPanel } from "./flow/panel";
 import { openLab } from "./lab/open";
 import { Reading } from "./reading";
@@ -9,6 +9,7 @@ import { showLevers, wireControls } from "./stage/controls";
 import { wireDie } from "./stage/die-controls";
 import { diePicked } from "./stage/die-pick";
 import { listParts, showPart } from "./stage/part-card";
+import { cutNamed, cutText } from "./stand/cut-names";
 import { nameOf, tileNamed } from "./stand/tile-names";
 import type { Flow, Stand, StandState } from "./stand/types";
 import { createStore } from "./state/store";

@@ -1,5 +1,5 @@
 /* Places in the story: a chapter and a step in it. Pure: addresses, order and scenes, without the document. */
-import type { Cut, PoseName } from "../stand/types";
+import type { PoseName } from "../stand/types";
 
 /** What the stand shows at a place, as the page's boot data lists it. */
 export interface Scene {
@@ -16,21 +16,6 @@ export interface Scene {
   open: number;
   /** Share of the flow's schedule to stand at when the place is entered; null leaves it alone. */
   moment: number | null;
-}
-
-/** The plane a text such as "z0.36" names; null for anything else. */
-export function cutNamed(text: string): Cut | null {
-  const axis = text[0];
-  const at = Number(text.slice(1));
-  return (axis === "x" || axis === "z") && text.length > 1 && Number.isFinite(at) ? { axis, at } : null;
-}
-
-/** Where a cut begins when the reader asks for one: through balls, vias and a stack on either axis. */
-export const FIRST_CUT: Readonly<Record<Cut["axis"], number>> = { x: 0.66, z: 0.36 };
-
-/** The text for a plane, to a hundredth. */
-export function cutText({ axis, at }: Cut): string {
-  return `${axis}${Math.round(at * 100) / 100}`;
 }
 
 export interface ChapterScene {

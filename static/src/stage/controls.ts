@@ -1,5 +1,5 @@
 /* The levers and switches around the stand, bound to the store both ways. */
-import { cutText, FIRST_CUT } from "../chapters/places";
+import { cutText, FIRST_CUT } from "../stand/cut-names";
 import type { Cut, StandState } from "../stand/types";
 import type { Store } from "../state/store";
 import type { ExhibitState, Isolate, ThemeName } from "../state/types";

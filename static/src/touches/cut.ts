@@ -2,8 +2,9 @@
  * Chapter 5: the plane that cuts the model on the stand, the lever that opens a stack into its layers, and below them the
  * layers from top to bottom, in section, to pick. That section is a drawing, not to scale.
  */
-import { cutText, FIRST_CUT } from "../chapters/places";
+
 import { frame, label, rect, responsive } from "../figures/frame";
+import { cutText, FIRST_CUT } from "../stand/cut-names";
 import type { Cut } from "../stand/types";
 import { choice, slider } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";

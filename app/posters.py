@@ -69,7 +69,9 @@ def write(root: Path) -> list[Path]:
             written.append(_save(page, png, folder / "posters" / f"{chapter.name}.webp"))
         page.set_viewport_size({"width": PICTURE[0], "height": PICTURE[1]})
         _open(page, f"{address}?tier=high&t={MOMENT}#chapter-7", "fa2")
-        written.append(_save(page, page.screenshot(timeout=180_000), folder / "pictures" / "exhibit.webp", MOST_PICTURE_BYTES))
+        written.append(
+            _save(page, page.screenshot(timeout=180_000), folder / "pictures" / "exhibit.webp", MOST_PICTURE_BYTES)
+        )
         chromium.close()
     return written
 

@@ -43,8 +43,8 @@ from app.web.stored import Stored, from_body, send_stored
 
 ENTRY = "src/main.ts"
 MEASUREMENTS_STYLE = "styles/measurements.css"
-# Choices of the page of measurements kept in memory; one takes some tens of kilobytes.
-MOST_CHOICES = 64
+# Choices of the page of measurements kept in memory; the widest takes a megabyte.
+MOST_CHOICES = 16
 TITLE = "FlashAttention: the matrix that never goes to memory"
 DESCRIPTION = (
     "An interactive exhibit: an H100 package in three dimensions, tiles that carry real byte counts, "

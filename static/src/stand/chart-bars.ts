@@ -2,10 +2,9 @@
  * Bars that stand on the package: a row of them over the die, or two columns beside it. They grow from where they were
  * to where they are told to be; one that waits for its turn is grey.
  */
-import { Color, DynamicDrawUsage, InstancedMesh, Matrix4, MeshStandardMaterial } from "three";
+import { BoxGeometry, Color, DynamicDrawUsage, InstancedMesh, Matrix4, MeshStandardMaterial } from "three";
 import { Damper } from "../math/damper";
 import type { Box, Vec3 } from "../math/view";
-import { slabGeometry } from "./slab";
 import { FACES } from "./tile-atlas";
 import type { Bar } from "./types";
 
@@ -13,7 +12,6 @@ import type { Bar } from "./types";
 const MOST = 16;
 const GROWING_MS = 350;
 const STUB = 0.25;
-const SLAB = 0.1;
 const WAITING = new Color("#9a9a96");
 
 export interface BarsPlace {
@@ -35,9 +33,7 @@ export class ChartBars {
   private bars: readonly Bar[] = [];
 
   constructor() {
-    // A flat slab drawn out to unit height, so that its rim stays narrow.
-    const body = slabGeometry(SLAB, 0.06, 2, false).scale(1, 1 / SLAB, 1);
-    this.mesh = new InstancedMesh(body, this.material, MOST);
+    this.mesh = new InstancedMesh(new BoxGeometry(1, 1, 1).translate(0, 0.5, 0), this.material, MOST);
     this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     this.mesh.frustumCulled = false;
     this.mesh.castShadow = true;

@@ -183,6 +183,6 @@ def test_both_printed_versions_stand_side_by_side():
 
 def test_the_prose_does_not_call_the_count_of_re_reads_hbm_traffic():
     laboratory = " ".join(prose.text(prose.render(prose.CHAPTERS[13])).split())
-    assert "The third count is not HBM traffic. It is what crosses from the L2 cache into the SMs." in laboratory
+    assert "FlashAttention’s count is not HBM traffic. It is what crosses from the L2 cache into the SMs." in laboratory
     for path in prose.CHAPTERS:
         assert not re.search(r"no[- ]L2", prose.text(prose.render(path))), path.stem

@@ -1,6 +1,6 @@
 /*
  * Makes three.js smaller where the stand loses nothing: shader texts are built without comments, indentation and the
- * blanks between symbols, those of materials and features that the stand never asks for are left empty, and the manager
+ * blanks between symbols, those of materials and features that the stand never asks for are left out, and the manager
  * of VR headsets, which the renderer creates whether or not anybody asks for one, is replaced by one that is never
  * presenting. Works on the library's source files, so that each can be found by its path.
  */
@@ -34,6 +34,17 @@ const UNUSED_FEATURES = [
   ...["skinbase_vertex", "skinning_pars_vertex", "skinning_vertex", "skinnormal_vertex"],
   ...["specularmap_fragment", "specularmap_pars_fragment", "transmission_fragment", "transmission_pars_fragment"],
 ];
+/** Never defined by the stand: what stands behind them inside the shaders that are used goes too. */
+const NEVER = new Set([
+  ...["USE_ALPHAHASH", "USE_ALPHAMAP", "USE_ALPHATEST", "USE_ANISOTROPY", "USE_ANISOTROPYMAP", "USE_AOMAP"],
+  ...["USE_BATCHING", "USE_BATCHING_COLOR", "USE_BUMPMAP", "USE_CLEARCOAT", "USE_CLEARCOATMAP"],
+  ...["USE_CLEARCOAT_NORMALMAP", "USE_CLEARCOAT_ROUGHNESSMAP", "USE_DISPERSION", "USE_DISPLACEMENTMAP", "USE_FOG"],
+  ...["USE_IRIDESCENCEMAP", "USE_IRIDESCENCE_THICKNESSMAP", "USE_LIGHTMAP", "USE_LOGARITHMIC_DEPTH_BUFFER"],
+  ...["USE_METALNESSMAP", "USE_MORPHCOLORS", "USE_MORPHNORMALS", "USE_MORPHTARGETS", "USE_NORMALMAP"],
+  ...["USE_NORMALMAP_OBJECTSPACE", "USE_NORMALMAP_TANGENTSPACE", "USE_ROUGHNESSMAP", "USE_SHEEN"],
+  ...["USE_SHEEN_COLORMAP", "USE_SHEEN_ROUGHNESSMAP", "USE_SKINNING", "USE_SPECULARMAP", "USE_SPECULAR_COLORMAP"],
+  ...["USE_SPECULAR_INTENSITYMAP", "USE_THICKNESSMAP", "USE_TRANSMISSION", "USE_TRANSMISSIONMAP"],
+]);
 export const UNUSED = [
   ...UNUSED_MATERIALS.map((name) => `ShaderLib/${name}.glsl.js`),
   ...UNUSED_FEATURES.map((name) => `ShaderChunk/${name}.glsl.js`),
@@ -56,6 +67,44 @@ function slimLine(line: string): string {
   return text.startsWith("#") ? text : text.replace(/\s*([=*/<>,;(){}?:&|!])\s*/g, "$1");
 }
 
+/** Lines without the branches that a name in NEVER, or the lack of area lights, rules out. */
+export function withoutDead(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  // Of each open condition: whether it was decided here, and whether its present branch is dropped.
+  const open: { decided: boolean; dropped: boolean }[] = [];
+  for (const line of lines) {
+    const [, word, rest = ""] = /^#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)$/.exec(line) ?? [];
+    const dropping = open.some(({ dropped }) => dropped);
+    const top = open[open.length - 1];
+    if (word === "if" || word === "ifdef" || word === "ifndef") {
+      const name = word === "if" ? (/^defined\(\s*(\w+)\s*\)$/.exec(rest)?.[1] ?? "") : rest.trim();
+      const never = NEVER.has(name) || (word === "if" && /^NUM_RECT_AREA_LIGHTS\s*>\s*0$/.test(rest));
+      open.push({ decided: never, dropped: never && word !== "ifndef" });
+      if (!never && !dropping) kept.push(line);
+      continue;
+    }
+    if (word === "elif" && top?.decided) {
+      // The first branch fell away or always holds; what follows it is a condition of its own, or nothing.
+      if (!top.dropped) throw new Error(`an #elif after #ifndef cannot be left out: ${line}`);
+      open.pop();
+      open.push({ decided: false, dropped: false });
+      if (!open.some(({ dropped }) => dropped)) kept.push(`#if ${rest}`);
+      continue;
+    }
+    if (word === "else" && top?.decided) {
+      top.dropped = !top.dropped;
+      continue;
+    }
+    if (word === "endif") {
+      open.pop();
+      if (!top?.decided && !open.some(({ dropped }) => dropped)) kept.push(line);
+      continue;
+    }
+    if (!dropping) kept.push(line);
+  }
+  return kept;
+}
+
 export function slimShaders(): Plugin {
   return {
     name: "slim-shaders",
@@ -67,8 +116,9 @@ export function slimShaders(): Plugin {
         const lines = text
           .replace(/\/\*[\s\S]*?\*\//g, "")
           .split("\n")
-          .map(slimLine);
-        return `\`\n${lines.filter(Boolean).join("\n")}\n\``;
+          .map(slimLine)
+          .filter(Boolean);
+        return `\`\n${withoutDead(lines).join("\n")}\n\``;
       });
       return { code: slim, map: null };
     },

@@ -121,7 +121,9 @@ def test_a_cut_and_opened_package_takes_few_draw_calls(visit: Visit, tier: str, 
 
 def test_the_grip_moves_the_plane_by_pointer_and_by_key(visit: Visit) -> None:
     page = visit.go("/?tier=low&t=0&cut=z0.36#chapter-5")
+    page.wait_for_load_state("networkidle")
     visit.settle()
+    page.keyboard.press("Shift")  # a hand on the keys: from here on the page does not hold on to the linked place
     grip = page.locator(".stand-cut-grip")
     box = grip.bounding_box()
     assert box is not None

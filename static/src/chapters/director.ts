@@ -9,7 +9,7 @@ const READING_LINE = 0.35;
 /** A jump is over when nothing has scrolled for this long. */
 const STILL_MS = 200;
 /** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
-const OFF_PX = 40;
+const OFF_PX = 8;
 const MOST_TRIES = 8;
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 

@@ -31,8 +31,8 @@ export class Panel {
     const drawn = JSON.stringify(ghosts);
     if (sweep !== this.sweep) {
       this.seen = seenIn(sweep);
-      const all = make("a", { href: measurementsOf(state) }, "Every measurement");
-      this.rooms.panelNote.replaceChildren(measuredNote(this.seen), " ", all, ".");
+      const all = make("a", { href: measurementsOf(state), class: "record" }, "Every measurement");
+      this.rooms.panelNote.replaceChildren(measuredNote(this.seen), " ", all);
     }
     if (sweep !== this.sweep || drawn !== this.drawn) {
       this.drawn = drawn;

@@ -124,7 +124,8 @@ def test_a_deep_link_ends_at_its_place(browser: Browser, server: str, name: str,
         """(name) => {
           const node = document.getElementById(name);
           const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
-          return Math.abs(node.getBoundingClientRect().top - parseFloat(getComputedStyle(node).scrollMarginTop) - padding) < 10;
+          const margin = parseFloat(getComputedStyle(node).scrollMarginTop);
+          return Math.abs(node.getBoundingClientRect().top - margin - padding) < 10;
         }""",
         arg=name,
     )

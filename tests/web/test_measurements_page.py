@@ -40,25 +40,34 @@ def rows_of(page: measurements.Measurements) -> list[measurements.Row]:
     return [row for _, cases in page.groups for case in cases for row in case.rows]
 
 
-def test_every_recorded_timing_has_its_row_and_its_numbers(html: str) -> None:
+@pytest.fixture
+def whole(client: TestClient, html: str) -> str:
+    """The page with the pages of the cases that it only links to."""
+    links = re.findall(r'<p class="case"><a href="(/measurements[^"]+)"', html)
+    assert links, "there are more rows than one page holds"
+    return html + "".join(client.get(unescape(link)).text for link in links)
+
+
+def test_every_recorded_timing_has_its_row_and_its_numbers(whole: str) -> None:
     rows = raw_rows()
-    assert html.count('<tr id="row-') == len(rows)
-    shown = sorted(float(cell.replace(",", "")) for cell in re.findall(r"<td>([\d,.]+)</td>", html))
+    assert whole.count('<tr id="row-') == len(rows)
+    shown = sorted(float(cell.replace(",", "")) for cell in re.findall(r"<td>([\d,.]+)</td>", whole))
     for row in rows:
         if row["time_ms"]:
             median = row["time_ms"]["median"]
             assert shown[bisect.bisect_left(shown, median * 0.999)] == pytest.approx(median, rel=1e-3)
 
 
-def test_every_row_unfolds_to_its_whole_record(html: str) -> None:
-    whole = re.findall(r"<summary>Whole record.*?</dl>", html, re.DOTALL)
-    assert len(whole) == len(raw_rows())
+def test_every_row_unfolds_to_its_whole_record(whole: str) -> None:
+    unfolded = re.findall(r"<summary>Whole record.*?</dl>", whole, re.DOTALL)
+    assert len(unfolded) == len(raw_rows())
     files = [json.loads(path.read_text()) for path in sorted(timings.MEASURED.glob("*.json"))]
-    for record in whole:
+    for record in unfolded:
         run = next(file["run"] for file in files if file["run"]["date"] in record)
         text = unescape(record)
-        for expected in (run["command"], run["commit"], run["driver"], *run["versions"].values(), "Error"):
+        for expected in (run["command"], run["commit"], run["driver"], *run["versions"].values()):
             assert expected in text, expected
+    assert sum("<dt>Error</dt>" in record for record in unfolded) == sum(row["error"] is not None for row in raw_rows())
 
 
 def test_samples_of_a_row_are_one_address_away(client: TestClient, html: str) -> None:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -15,9 +14,10 @@ from tests.web.test_traffic_api import ask
 
 
 def raw_rows() -> list[dict[str, Any]]:
-    """Every row of every record, read from the files without our loader."""
-    files: list[Path] = sorted(MEASURED.glob("*.json"))
-    return [row for path in files for row in json.loads(path.read_text())["timings"]]
+    """Every row of every record, oldest run first, read from the files without our loader."""
+    records = [json.loads(path.read_text()) for path in MEASURED.glob("*.json")]
+    records.sort(key=lambda record: record["run"]["date"])
+    return [row for record in records for row in record["timings"]]
 
 
 def answered(client: TestClient, **query: Any) -> list[dict[str, Any]]:

@@ -58,6 +58,44 @@ def test_without_a_script_every_chapter_is_there(browser: Browser, server: str) 
     page.context.close()
 
 
+def posters(visit: Visit) -> set[str]:
+    return {url.rsplit("/", 1)[-1] for url in visit.requests if "/static/posters/" in url}
+
+
+def test_without_a_script_every_chapter_has_its_picture(browser: Browser, server: str) -> None:
+    visit = open_visit(browser, server, java_script_enabled=False, viewport=WIDE)
+    page = visit.page
+    page.goto(server)
+    for number in range(1, 15):
+        poster = page.locator(f"#chapter-{number} .poster")
+        poster.scroll_into_view_if_needed()
+        assert poster.is_visible()
+        box = poster.bounding_box()
+        assert box is not None
+        assert box["width"] > 200
+    page.wait_for_load_state("networkidle")
+    assert len(posters(visit)) == 14
+    page.context.close()
+
+
+def test_on_paper_each_chapter_brings_its_picture_instead_of_the_stand(browser: Browser, server: str) -> None:
+    visit = open_visit(browser, server, viewport=WIDE)
+    page = visit.go("/?tier=low")
+    assert posters(visit) == set(), "they are for those who have no stand"
+    page.emulate_media(media="print")
+    for number in (1, 5, 14):
+        assert page.locator(f"#chapter-{number} .poster").is_visible()
+        assert page.locator(f"#chapter-{number} .key-line").is_visible()
+    for gone in (".stand", ".rail", "#stand-panel", ".touch-live >> nth=0"):
+        assert page.locator(gone).first.is_hidden(), gone
+    # Folds stand open on paper.
+    assert page.locator("#chapter-5 .look-closer p").first.is_visible()
+    paper = page.pdf(format="A4")
+    assert paper.startswith(b"%PDF")
+    assert len(posters(visit)) == 14
+    page.context.close()
+
+
 def gzip_bytes(url: str) -> int:
     with httpx2.stream("GET", url, headers={"accept-encoding": "gzip"}) as answer:
         return sum(len(chunk) for chunk in answer.iter_raw())
@@ -93,15 +131,34 @@ def test_axe_finds_nothing(browser: Browser, server: str, theme: str, viewport: 
     page.context.close()
 
 
-@pytest.mark.parametrize("viewport", [WIDE, NARROW, SMALLEST], ids=["wide", "narrow", "smallest"])
-def test_nothing_is_wider_than_the_window(browser: Browser, server: str, viewport: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "viewport",
+    [WIDE, NARROW, {"width": 640, "height": 360}, SMALLEST],
+    ids=["wide", "narrow", "wide at 200 %", "smallest"],
+)
+def test_nothing_is_wider_than_the_window_and_no_text_is_cut_off(
+    browser: Browser, server: str, viewport: dict[str, int]
+) -> None:
     visit = open_visit(browser, server, viewport=viewport)
     page = visit.go("/?tier=low", stand=False)
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    # The laboratory's rooms are made when the reader comes near, the touches likewise.
+    page.evaluate("() => document.querySelectorAll('details:not(.menu)').forEach((fold) => { fold.open = true; })")
+    for number in range(1, 15):
+        page.locator(f"#chapter-{number} .key-line").scroll_into_view_if_needed()
+        if number < 14:
+            page.wait_for_selector(f"#chapter-{number} .touch-host[data-ready]", state="attached")
     page.locator("#lab").scroll_into_view_if_needed()
     page.wait_for_selector('#lab-body[aria-busy="false"]')
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('main *')].filter((node) => {
+          const style = getComputedStyle(node);
+          const hides = style.overflowX === 'hidden' || style.overflowX === 'clip';
+          const text = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+          const shown = node.checkVisibility() && !node.matches('i, .visually-hidden, .visually-hidden *');
+          return hides && text && shown && node.scrollWidth > node.clientWidth + 1;
+        }).map((node) => node.outerHTML.slice(0, 120))"""
+    )
+    assert cut == []
     page.context.close()
 
 

@@ -12,16 +12,15 @@ MARKS = """() => [...document.querySelectorAll('.log-panel .mark-measured')]
 
 
 def rows() -> list[dict[str, Any]]:
-    """Every row of every record, read from the files without our loader."""
-    return [row for path in sorted(MEASURED.glob("*.json")) for row in json.loads(path.read_text())["timings"]]
+    """Every row of every record, oldest run first, read from the files without our loader."""
+    records = [json.loads(path.read_text()) for path in MEASURED.glob("*.json")]
+    records.sort(key=lambda record: record["run"]["date"])
+    return [row for record in records for row in record["timings"]]
 
 
 def counted(head_dim: int, num_heads: int) -> list[dict[str, Any]]:
-    return [
-        row
-        for row in rows()
-        if row["counters"] and not row["causal"] and (row["head_dim"], row["num_heads"]) == (head_dim, num_heads)
-    ]
+    setting = {"direction": "forward", "causal": False, "head_dim": head_dim, "num_heads": num_heads}
+    return [row for row in rows() if row["counters"] and all(row[name] == value for name, value in setting.items())]
 
 
 def test_counters_become_points_of_the_panel_and_rows_of_a_table(visit: Visit) -> None:
@@ -40,6 +39,7 @@ def test_counters_become_points_of_the_panel_and_rows_of_a_table(visit: Visit) -
     assert "The stand is an H100: the same die, other memory." in note
     table = visit.page.locator("#lab-measured-table")
     table.locator("summary").click()
+    table.locator("tbody tr").first.wait_for()
     lengths = table.locator("tbody tr").evaluate_all(
         "(rows) => rows.map((row) => [row.dataset.kernel, row.cells[1].textContent])"
     )
@@ -93,7 +93,7 @@ def test_a_setting_that_was_only_timed_has_times_and_no_points(visit: Visit) -> 
     # No point is drawn for the setting before either.
     set_setting(visit, {"batch": 1, "seqlen": 4096})
     wait_for_answer(visit, 4096)
-    assert len(visit.page.evaluate(MARKS)) > 0
+    visit.page.wait_for_function(f"() => ({MARKS})().length > 0")
 
 
 def test_all_records_are_listed_with_their_samples_and_open_their_setting(visit: Visit) -> None:

@@ -152,7 +152,7 @@ def test_a_tile_is_followed_with_words_until_the_reader_takes_over(visit: Visit)
     assert state(visit)["follow"] == {"tensor": "k", "m": -1, "n": 3}
     assert page.locator("#follow-where").text_content() == "K₄ waits in the L2."
     assert "K₄ waits in the L2" in callouts(visit)
-    assert "follow=k3" in page.url
+    page.wait_for_url("**follow=k3**")
     scrub_to(visit, 19.65)
     visit.settle()
     assert page.locator("#follow-where").text_content() == "K₄ on an SM."
@@ -198,7 +198,7 @@ def test_the_diagram_names_what_it_counts_and_opens_an_sm(visit: Visit) -> None:
         die = state(visit)["die"]
         found.append(die["kind"])
         assert page.locator("#part-card").get_attribute("data-part") == f"{die['kind']}_{die['index']}"
-        assert f"die={die['kind']}_{die['index']}" in page.url
+        page.wait_for_url(f"**die={die['kind']}_{die['index']}**")
         if die["kind"] == "sm":
             break
     assert found[0] == "gpc"

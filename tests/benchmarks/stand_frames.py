@@ -31,8 +31,8 @@ PLAY = "() => { window.frameTimes.length = 0; document.getElementById('play').cl
 DRAG = """async () => {
   window.frameTimes.length = 0;
   const lever = document.getElementById('cut-at');
-  for (let i = 0; i < 120; i++) {
-    lever.value = String(0.9 * Math.cos(i / 20));
+  for (let i = 0; i < 60; i++) {
+    lever.value = String(0.9 * Math.cos(i / 10));
     lever.dispatchEvent(new Event('input', { bubbles: true }));
     await new Promise(requestAnimationFrame);
   }
@@ -41,7 +41,7 @@ ORBIT = """async () => {
   window.frameTimes.length = 0;
   const canvas = document.querySelector('#stand canvas');
   canvas.focus();
-  for (let i = 0; i < 120; i++) {
+  for (let i = 0; i < 60; i++) {
     canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
     await new Promise(requestAnimationFrame);
   }
@@ -84,7 +84,7 @@ def main() -> None:
         found = re.search(r"http://\S+", server.stdout.readline())
         assert found is not None
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
-        page = browser.new_page(viewport={"width": 1920, "height": 1080})
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.add_init_script(NO_RASTER)
         print(f"tier {tier}, script in ms a frame: median (90th percentile)")
         for name, (path, script) in CASES.items():

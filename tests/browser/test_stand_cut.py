@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import luminance
-from tests.browser.conftest import WIDE, Visit, open_visit
+from tests.browser.conftest import NARROW, WIDE, Visit, open_visit
 
 CUTS = {"z": '{"axis": "z", "at": 0.36}', "x": '{"axis": "x", "at": 0.66}'}
 # what a reader must find by name on a cut face, and the part picked there
@@ -179,6 +179,15 @@ def test_the_panel_cuts_opens_thins_and_shows_alone(visit: Visit) -> None:
     again = page.evaluate("() => window.exhibitStand.state")
     for key in ("cut", "open", "thickness", "isolate"):
         assert again[key] == state[key]
+
+
+def test_in_a_narrow_window_no_name_covers_a_cut_face(browser: Browser, server: str) -> None:
+    visit = open_visit(browser, server, viewport=NARROW)
+    visit.go("/?tier=low&t=0#chapter-5")
+    assert callouts(visit) == {}
+    put(visit, '{"cut": null, "pose": "hero"}')
+    assert len(callouts(visit)) >= 2
+    visit.page.context.close()
 
 
 def test_the_opened_stack_names_every_layer_from_the_bottom_up(wide: Visit) -> None:

@@ -23,6 +23,9 @@ import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
 import type { DiePick, Part, Stand, StandOptions, StandState, StandStats } from "./types";
 
+/** Below this width of the stand, in px, there is no room for names beside the object. */
+const CRAMPED = 480;
+
 export class LiveStand implements Stand {
   private current: StandState;
   private readonly presence: Damper;
@@ -315,12 +318,19 @@ export class LiveStand implements Stand {
     const anchors = this.closeUp.anchors(this.current, shape, this.display.layout, () =>
       calloutAnchors(this.model, this.current, shape, azimuth, sm, this.shown.anchors(azimuth)),
     );
+    const readable = width >= CRAMPED ? anchors : anchors.filter(({ id }) => this.leavesRoom(id));
     this.callouts.show(
-      onScreen(anchors, this.rig.view, width, height),
+      onScreen(readable, this.rig.view, width, height),
       width,
       height,
       new Set([...lit, this.hovered ?? "", this.picked ?? ""]),
     );
+  }
+
+  /** In a narrow window names lie over the object: over a cut face or on bars they would hide what is shown. */
+  private leavesRoom(id: string): boolean {
+    const onCut = this.current.pose === "section" && this.shown.shape.plane !== null;
+    return !onCut && !id.startsWith("chart_");
   }
 
   private readonly measure = (ms: number): void => {

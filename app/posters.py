@@ -49,7 +49,7 @@ def write(root: Path) -> list[Path]:
     """Write all pictures of the checkout `root`; return their paths.
 
     Raises:
-        PostersError: there is no Chromium, or a picture stays above 80 kB.
+        PostersError: there is no Chromium, or a picture stays above its limit.
     """
     from playwright.sync_api import sync_playwright
 

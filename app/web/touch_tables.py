@@ -119,6 +119,7 @@ class BackwardRow:
 class Timeline:
     """Who does what on one SM: names of the rows, and spans in units that are not to scale."""
 
+    blocks: int
     stages: int
     rows: tuple[str, ...]
     spans: tuple[pipeline.Span, ...]
@@ -161,6 +162,7 @@ def build(registry: Registry, timings: Timings) -> TouchTables:
         backward=(_backward("standard", "Store P"), _backward("fa2", "Recompute P")),
         exactness=exactness.exactness(seed=1, seqlen=256, head_dim=64, block_m=64, block_n=64, outliers=True),
         timeline=Timeline(
+            TIMELINE_BLOCKS,
             TIMELINE_STAGES,
             ("Producer warp", "Consumer group 1", "Consumer group 2"),
             pipeline.timeline(TIMELINE_BLOCKS, TIMELINE_STAGES),

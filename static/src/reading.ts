@@ -11,25 +11,16 @@ import type { FlowControl } from "./flow/control";
 import type { Presenter } from "./presenter/presenter";
 import type { Chart, StandState } from "./stand/types";
 import type { Store } from "./state/store";
-import type { Choices, ExhibitState, Level } from "./state/types";
+import { type Choices, DEFAULTS, type ExhibitState, type Level } from "./state/types";
 import { decode, encode } from "./state/url";
 import type { Touches } from "./touches";
 import type { TouchContext } from "./touches/context";
 
 /** What the reader moves on the stand in one chapter is not carried into the next. */
-const LEFT_TO_THE_CHAPTER: Partial<ExhibitState> = {
-  algorithm: null,
-  moment: null,
-  twin: false,
-  parallel: false,
-  follow: null,
-  plaque: null,
-  die: null,
-  explode: null,
-  cut: null,
-  open: null,
-  isolate: null,
-};
+const LEFT_TO_THE_CHAPTER = [
+  ...(["algorithm", "moment", "twin", "parallel", "follow"] as const),
+  ...(["plaque", "die", "explode", "cut", "open", "isolate"] as const),
+];
 
 export interface ReadingOptions {
   chapters: readonly ChapterScene[];
@@ -67,7 +58,7 @@ export class Reading {
         if (before && before.chapter !== place.chapter) {
           this.overlay.clear();
           pick(null);
-          store.set(LEFT_TO_THE_CHAPTER);
+          store.set(Object.fromEntries(LEFT_TO_THE_CHAPTER.map((key) => [key, DEFAULTS[key]])));
         }
         entered();
         if (before && before.chapter !== place.chapter) this.prepare();

@@ -26,8 +26,6 @@ import type { DiePick, Part, Stand, StandOptions, StandState, StandStats } from 
 /** Below this width of the stand, in px, there is no room for names beside the object. */
 const CRAMPED = 480;
 
-const AFTER_RESTORE_MS = [250, 1000];
-
 export class LiveStand implements Stand {
   private current: StandState;
   private readonly presence: Damper;
@@ -409,7 +407,5 @@ export class LiveStand implements Stand {
     this.stage.restore();
     this.options.onContextRestored?.();
     this.loop.request();
-    // A frame drawn just as the device comes back may never reach the screen.
-    for (const ms of AFTER_RESTORE_MS) setTimeout(() => this.loop.request(), ms);
   };
 }

@@ -63,7 +63,7 @@ const series: Touch = (live, host, context) => {
   /** The same row on the stand: two columns beside the package, on the scale of the chart. */
   function standColumns(): void {
     const { name, cells } = memory[held] as TableRow;
-    const scale = mode === "log" ? scaleLog(reach(), [0, 1]) : scaleLinear([0, reach()[1]], [0, 1]);
+    const scale = (mode === "log" ? scaleLog : scaleLinear)(reach(), [0, 1]);
     const column = (value: number | null | undefined) => (value ? Math.max(0, scale(value)) : 0);
     context.chart(host, {
       kind: "columns",
@@ -78,10 +78,11 @@ const series: Touch = (live, host, context) => {
     });
   }
 
-  /** Half the least memory of the table, and a little more than the most. */
+  /** What the memory axis spans, with some room around the figures of the table. */
   function reach(): [number, number] {
     const all = memory.flatMap(({ cells }) => [cells.standard?.value ?? [], cells.flash?.value ?? []].flat());
-    return [Math.min(...all) / 2, Math.max(...all) * 1.5];
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    return mode === "log" ? [least / 2, most * 1.5] : [0, most * 1.05];
   }
 
   function drawMemory(): void {
@@ -90,9 +91,8 @@ const series: Touch = (live, host, context) => {
     const [left, bottom, right, top] = [em * 4, height - em * 3, width - em, em * 2];
     const lengths = memory.map((row) => Number(row.id));
     const ends: [number, number] = [lengths[0] ?? 1, lengths[lengths.length - 1] ?? 2];
-    const [least, most] = reach();
     const x = mode === "log" ? scaleLog(ends, [left, right]) : scaleLinear([0, ends[1]], [left, right]);
-    const y = mode === "log" ? scaleLog([least, most], [bottom, top]) : scaleLinear([0, most * 0.7], [bottom, top]);
+    const y = (mode === "log" ? scaleLog : scaleLinear)(reach(), [bottom, top]);
     const xs = mode === "log" ? powers(x, 4, 6) : x.ticks(4);
     const ys = mode === "log" ? powers(y, 4, 7) : [0, 4, 8, 12, 16].map((value) => value * GIB);
     bottomAxis(drawn, x, { from: top, to: bottom, values: xs, format: whole, name: "tokens, N" });

@@ -117,7 +117,7 @@ const series: Touch = (live, host, context) => {
       const last = points[points.length - 1];
       if (last)
         svg.append(
-          label(last.x - em * 0.6, last.y + em * (cell === "flash" ? 2 : -0.6), name, { anchor: "end", bold: true }),
+          label(last.x - em * 0.6, last.y + em * (cell === "flash" ? 3.8 : -0.6), name, { anchor: "end", bold: true }),
         );
     }
     const at = x(lengths[held] ?? 1);

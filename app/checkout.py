@@ -117,7 +117,20 @@ def check(*, browser: bool = True) -> int:
         print(f"== {name}: {'ok' if code == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
         if code:
             failed.append(name)
-    if not browser:
-        print("\nThe browser tests were left out (--no-browser).")
+    for sentence in left_out(browser=browser):
+        print(f"\n{sentence}")
     print(f"\n{'All checks passed.' if not failed else 'Failed: ' + ', '.join(failed)}")
     return 1 if failed else 0
+
+
+def left_out(*, browser: bool) -> list[str]:
+    """What `check` does not run here, one sentence each."""
+    sentences = []
+    if not browser:
+        sentences.append("The browser tests were left out (--no-browser).")
+    if not all(importlib.util.find_spec(name) for name in ("torch", "triton")):
+        sentences.append(
+            "The kernels were not run in Triton's interpreter: PyTorch and Triton are not installed, and this command "
+            "does not download them (pip install -e '.[check,interpreter]' does)."
+        )
+    return sentences

@@ -35,7 +35,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: "es2022",
     license: { fileName: "third-party-licenses.md" },
-    rolldownOptions: { input: { main: "src/main.ts" } },
+    rolldownOptions: { input: { main: "src/main.ts", measurements: "styles/measurements.css" } },
   },
   server: { fs: { allow: [".."] } },
 });

@@ -9,6 +9,7 @@ that says it in present mode. Each step's scene is complete, so that any step ca
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +23,9 @@ FOLDER = Path(__file__).parent / "chapters"
 COUNT = 14
 
 POSES = ("hero", "levels", "flow", "section", "die", "stack", "exploded", "grid")
-FLOWS = ("", "standard", "fa2")
+FLOWS = ("", "standard", "fa1", "fa2")
+DIRECTIONS = ("forward", "backward")
+PLANE = re.compile(r"[xz]-?(0(\.\d+)?|1)")
 PARTS = (
     "base",
     "substrate",
@@ -54,6 +57,8 @@ class StandScene:
     """What the stand shows: pose, parts kept bright, explode 0…1, flow, grid, labels.
 
     `moment` is the share of the flow's schedule (0…1) to stand at when the scene is entered; None leaves it alone.
+    `cut` names a plane by axis and place, −1 … 1, as in "z0.36", or is empty; `open` is how far the stack at the sixth
+    site is opened into its layers, 0…1. `direction` is the pass whose tiles fly; `plaque` raises the block diagram.
     """
 
     pose: str
@@ -62,6 +67,10 @@ class StandScene:
     flow: str
     grid: bool
     labels: bool
+    direction: str = "forward"
+    plaque: bool = False
+    cut: str = ""
+    open: float = 0.0
     moment: float | None = None
 
 
@@ -222,8 +231,12 @@ def _check_scene(scene: StandScene, where: str) -> None:
     if scene.pose not in POSES:
         raise ChapterError(f"{where}: pose {scene.pose!r} is none of {', '.join(POSES)}")
     if scene.flow not in FLOWS:
-        raise ChapterError(f"{where}: flow {scene.flow!r} is none of standard, fa2 or empty")
-    for name, share in (("explode", scene.explode), ("moment", scene.moment)):
+        raise ChapterError(f"{where}: flow {scene.flow!r} is none of standard, fa1, fa2 or empty")
+    if scene.direction not in DIRECTIONS:
+        raise ChapterError(f"{where}: direction {scene.direction!r} is neither forward nor backward")
+    if scene.cut and not PLANE.fullmatch(scene.cut):
+        raise ChapterError(f"{where}: cut {scene.cut!r} names no plane")
+    for name, share in (("explode", scene.explode), ("open", scene.open), ("moment", scene.moment)):
         if share is not None and not 0.0 <= share <= 1.0:
             raise ChapterError(f"{where}: {name} must lie in 0 … 1, not {share}")
     for part in scene.lit:

@@ -36,6 +36,9 @@ from app.facts.records import (
 
 # A summary is rounded when it is written; it must agree with its samples to this share.
 SUMMARY_AGREES = 1e-3
+# Nothing that is measured here comes near it; it keeps what follows within the range of floats.
+LARGEST = 1e30
+LONGEST_SHOWN = 80
 
 
 class RecordError(ValueError):
@@ -46,7 +49,7 @@ def parse(document: Any, record_id: str) -> Record:
     """A record from its JSON document, checked. RecordError when a field is missing, unknown or makes no sense."""
     table = _table(document, "the record", ("schema", "run", "timings"))
     if table["schema"] != SCHEMA:
-        raise RecordError(f"schema is {table['schema']!r}, this version reads {SCHEMA}")
+        raise RecordError(f"schema is {_shown(table['schema'])}, this version reads {SCHEMA}")
     if not isinstance(table["timings"], list):
         raise RecordError("timings must be a list")
     timings = tuple(timing(row, f"timings[{index}]") for index, row in enumerate(table["timings"]))
@@ -114,11 +117,11 @@ def timing(value: Any, where: str) -> Timing:
         status=table["status"],
         block_m=_whole_or_none(table.get("block_m"), f"{where}.block_m"),
         block_n=_whole_or_none(table.get("block_n"), f"{where}.block_n"),
-        settings=table.get("settings", ""),
+        settings=_string(table.get("settings", ""), f"{where}.settings"),
         launch=table.get("launch"),
-        kernel_names=tuple(table.get("kernel_names", ())),
+        kernel_names=_names(table.get("kernel_names", []), f"{where}.kernel_names"),
         time_ms=_times(table["time_ms"], f"{where}.time_ms") if ok else None,
-        tflops_per_s=_number(table["tflops_per_s"], f"{where}.tflops_per_s") if ok else None,
+        tflops_per_s=_positive(table["tflops_per_s"], f"{where}.tflops_per_s") if ok else None,
         error=_number(error["relative"], f"{where}.error.relative") if ok else None,
         plain_error=_number(error["plain"], f"{where}.error.plain") if ok else None,
         counters=counters(table["counters"], f"{where}.counters"),
@@ -132,8 +135,7 @@ def _times(value: Any, where: str) -> Times:
     if not isinstance(samples, list) or not samples:
         raise RecordError(f"{where}.samples must be a list of at least one time")
     for index, sample in enumerate(samples):
-        if _number(sample, f"{where}.samples[{index}]") <= 0:
-            raise RecordError(f"{where}.samples[{index}] must be positive")
+        _positive(sample, f"{where}.samples[{index}]")
     ordered = sorted(samples)
     for name, share in (("p10", 0.1), ("median", 0.5), ("p90", 0.9)):
         stated = _number(table[name], f"{where}.{name}")
@@ -180,7 +182,7 @@ def _table(value: Any, where: str, needed: Sequence[str], optional: Sequence[str
             raise RecordError(f"{where} has no {name}")
     unknown = sorted(set(value) - {*needed, *optional})
     if unknown:
-        raise RecordError(f"{where} has an unknown field {unknown[0]!r}")
+        raise RecordError(f"{where} has an unknown field {_shown(unknown[0])}")
     return value
 
 
@@ -189,14 +191,20 @@ def _numbers(table: Mapping[str, Any], where: str) -> dict[str, float]:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise RecordError(f"{where} must be a number, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise RecordError(f"{where} must be a number, got {_shown(value)}")
+    return float(value)
+
+
+def _positive(value: Any, where: str) -> float:
+    if _number(value, where) <= 0:
+        raise RecordError(f"{where} must be positive")
     return float(value)
 
 
 def _whole(value: Any, where: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise RecordError(f"{where} must be a whole number of at least {least}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
+        raise RecordError(f"{where} must be a whole number of at least {least}, got {_shown(value)}")
     return value
 
 
@@ -206,10 +214,31 @@ def _whole_or_none(value: Any, where: str, least: int = 1) -> int | None:
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise RecordError(f"{where} must be a text that says something, got {value!r}")
+        raise RecordError(f"{where} must be a text that says something, got {_shown(value)}")
     return value
+
+
+def _string(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise RecordError(f"{where} must be a text, got {_shown(value)}")
+    return value
+
+
+def _names(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise RecordError(f"{where} must be a list of names")
+    return tuple(_text(name, f"{where}[{index}]") for index, name in enumerate(value))
+
+
+def _shown(value: Any) -> str:
+    """A value for a message, at most a line of it."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of thousands of digits
+        return "a number of too many digits"
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
 
 
 def _one_of(value: Any, known: Sequence[str | None], where: str) -> None:
     if value not in known:
-        raise RecordError(f"{where} must be one of {', '.join(map(str, known))}, got {value!r}")
+        raise RecordError(f"{where} must be one of {', '.join(map(str, known))}, got {_shown(value)}")

@@ -128,8 +128,9 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One file: its name without the ending, the run, and its rows."""
+    """One file: its name without the ending, the run, its rows, and whether it is the reader's own."""
 
     id: str
     run: Run
     timings: tuple[Timing, ...]
+    yours: bool = False

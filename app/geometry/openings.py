@@ -191,8 +191,10 @@ def _clip(points: Sequence[Point], loop: list[int]) -> list[tuple[int, int, int]
             a, b, c = (points[loop[(at + step) % len(loop)]] for step in (-1, 0, 1))
             longest = max(math.dist(a, b), math.dist(b, c), math.dist(c, a))
             full = _turn(a, b, c) / longest**2
+            # A point that rounding has moved off an edge still lies on it: cutting past it would leave a sliver behind.
+            least = -1e-9 * longest**2
             if full > max(best, 1e-9) and not any(
-                _turn(a, b, p) >= 0 and _turn(b, c, p) >= 0 and _turn(c, a, p) >= 0
+                _turn(a, b, p) >= least and _turn(b, c, p) >= least and _turn(c, a, p) >= least
                 for p in (points[index] for index in loop)
                 if p not in (a, b, c)
             ):

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from app.geometry import floorplan, parts, repeats
+from app.geometry import diagram, floorplan, parts, repeats
 from app.geometry.dimensions import count, mm, table
 from app.geometry.instancing import Copies, at, pile
 from app.geometry.layout import dram_pitch, fitting, grid, levels, site_pitch, sites
 from app.geometry.repeats import CELL, Field
 from app.geometry.solids import Solid
-from app.geometry.strokes import drawn
+from app.geometry.strokes import Bar, drawn
 
 ROOT = "package"
 SCALE = 0.001  # millimetres below the root, metres in the file
@@ -126,6 +126,10 @@ def build() -> Package:
         Node(ROOT, "", extras=about(ROOT, **_facts_of_the_whole())),
         Node("base", ROOT, "base", "base_plate", extras=about("base")),
         Node("base_caption", ROOT, "caption_bar", "caption", extras=about("base"), copies=drawn(parts.caption())),
+        *(
+            Node(name, ROOT, "caption_bar", "caption", extras=about("base", factor=factor), copies=drawn(bars))
+            for name, factor, bars in _captions()
+        ),
         *_substrate(height.substrate),
         *_interposer(height.interposer),
         Node("moulding", ROOT, "moulding", "moulding", (0.0, height.microbumps, 0.0), about("moulding")),
@@ -134,6 +138,12 @@ def build() -> Package:
     for site in sites():
         nodes += _stack(site.number, (site.x, height.dies, site.z), site.named)
     return Package(tuple(nodes), shapes, _units())
+
+
+def _captions() -> list[tuple[str, float, list[Bar]]]:
+    """The end of the caption for thicknesses as drawn and for true ones; only one of the two is ever true."""
+    factors = {"base_caption_drawn": table().thickness_factor, "base_caption_true": 1.0}
+    return [(name, factor, parts.caption_scale(factor)) for name, factor in factors.items()]
 
 
 def _units() -> dict[str, tuple[float, float, float]]:
@@ -205,7 +215,7 @@ def _gpu_die(y: float, top: float) -> list[Node]:
         for kind, regions in floorplan.regions().items()
     }
     sms = at((region.x, region.z) for region in floorplan.regions()["sm"])
-    extras = about(name, regions=plan, top_mm=_round(top), relief_mm=mm("relief_unit"))
+    extras = about(name, regions=plan, top_mm=_round(top), relief_mm=mm("relief_unit"), diagram=diagram.extras())
     return [
         Node(name, ROOT, origin=(0.0, y, 0.0), extras=extras),
         Node("gpu_die_body", name, "gpu_die_body", "die_silicon", extras=about(name)),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.geometry.dimensions import count, mm
+from app.geometry.dimensions import count, mm, table
 from app.geometry.layout import Site, dram_pitch, fitting, grid, site_pitch, sites, substrate_height, substrate_layers
 from app.geometry.openings import Opening, plate
 from app.geometry.solids import Solid, barrel, chamfer, fillet, join, plain, slab
-from app.geometry.strokes import WAIST, Bar, arc, bar, bars, ribbon, write
+from app.geometry.strokes import WAIST, Bar, arc, bar, bars, ribbon, text_width, write
 
-CAPTION = "NVIDIA H100 SXM5 · thickness ×4"
+CAPTION, CAPTION_SCALE = "NVIDIA H100 SXM5", " · thickness ×{factor:g}"
 LANE_PATTERN = 3  # lanes after which the ends stand where they stood
 
 
@@ -27,9 +27,32 @@ def caption_bar() -> Solid:
     return bar(mm("caption_height"), mm("caption_sink"), 1.0 - WAIST)
 
 
+def caption_scale(factor: float) -> list[Bar]:
+    """The end of the inlaid line, which says how many times too tall thicknesses are drawn."""
+    return [stroke.moved(x=_caption_shift(factor), z=mm("caption_z")) for stroke in _caption_line(factor)[_named() :]]
+
+
+def _caption_line(factor: float) -> list[Bar]:
+    return write(CAPTION + CAPTION_SCALE.format(factor=factor), mm("caption_cap_height"), mm("caption_stroke"))
+
+
+def _named() -> int:
+    """How many bars the name takes, which comes first in the line."""
+    return len(write(CAPTION, mm("caption_cap_height"), mm("caption_stroke")))
+
+
+def _caption_shift(factor: float) -> float:
+    """Lines with other factors begin where the line with the drawn factor begins."""
+    drawn_as, this = (
+        text_width(CAPTION + CAPTION_SCALE.format(factor=number), mm("caption_cap_height"))
+        for number in (table().thickness_factor, factor)
+    )
+    return (this - drawn_as) / 2
+
+
 def caption() -> list[Bar]:
-    """The inlaid line of writing and the thin frame around the plate."""
-    line = write(CAPTION, mm("caption_cap_height"), mm("caption_stroke"))
+    """The name in the inlaid line of writing, and the thin frame around the plate."""
+    line = _caption_line(table().thickness_factor)[: _named()]
     half_x, half_z = mm("base_width") / 2 - mm("frame_inset"), mm("base_depth") / 2 - mm("frame_inset")
     corner = mm("base_corner") - mm("frame_inset") / 2
     path = [

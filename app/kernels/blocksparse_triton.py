@@ -94,7 +94,7 @@ def forward(
     """
     sizes = check(problem)
     q = problem.q
-    tile = tile or configs.tile_for("blocksparse_triton", "forward", sizes.head_dim, problem.causal)
+    tile = tile or configs.tile_for("blocksparse_triton", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     block = BlockShape(tile.block_m, tile.block_n)
     blocks_m = triton.cdiv(sizes.seqlen_q, tile.block_m)
     try:
@@ -132,7 +132,9 @@ def forward(
 def bind(problem: Problem, tile: configs.Tile | None = None, pattern: BlockPattern | None = None) -> Bound:
     """The kernel tied to `problem` and a pattern (default: `default_pattern`), outputs NaN until written."""
     check(problem)
-    tile = tile or configs.tile_for("blocksparse_triton", "forward", problem.q.shape[-1], problem.causal)
+    tile = tile or configs.tile_for(
+        "blocksparse_triton", "forward", problem.q.shape[-1], problem.causal, problem.k.shape[2]
+    )
     block = BlockShape(tile.block_m, tile.block_n)
     pattern = pattern or default_pattern(problem, block)
     kept = kept_lists(pattern, problem.causal, block, problem.q.device)

@@ -7,9 +7,10 @@ The bench can time every entry of a list and use the fastest (`--tune`); without
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from types import MappingProxyType
+from typing import Any
 
 from app.kernels import capability
 
@@ -63,6 +64,15 @@ class Roles:
 
 
 Choice = Tile | Roles
+
+# The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
+# the other computes.
+STANDARD = (
+    Tile(128, 256, 8, 3),
+    Tile(128, 128, 8, 2),
+    Tile(128, 128, 4, 2),
+    Tile(256, 128, 8, 2),
+)
 
 # (kernel, direction, head_dim) → choices.
 HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
@@ -121,9 +131,15 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Tile(64, 64, 8, 2, tma_add=True),
         ),
         ("fa2_triton", "backward", 256): (
-            Tile(64, 64, 8, 1),
+            Tile(64, 64, 8, 1),  # a second stage would take 257 KiB: q and do wait for no one
             Tile(64, 64, 8, 1, tma_add=True),
+            Tile(32, 64, 8, 2),  # two stages in 144 KiB; the product for dq is then too short for WGMMA
+            Tile(32, 64, 8, 2, tma_add=True),
         ),
+        # tiles of S: block_m rows of q against block_n of k
+        ("standard", "forward", 64): STANDARD,
+        ("standard", "forward", 128): STANDARD,
+        ("standard", "forward", 256): STANDARD,
     }
 )
 
@@ -142,10 +158,16 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("blocksparse_triton", "forward", 64): (Tile(128, 64, 4, 2),),
         ("blocksparse_triton", "forward", 128): (Tile(64, 64, 4, 2),),
         ("blocksparse_triton", "forward", 256): (Tile(64, 32, 4, 1),),
+        ("standard", "forward", 64): (Tile(128, 128, 8, 2),),
+        ("standard", "forward", 128): (Tile(128, 128, 8, 2),),
+        ("standard", "forward", 256): (Tile(128, 128, 8, 2),),
     }
 )
 
-_chosen: dict[tuple[str, str, int, bool], Choice] = {}
+# Up to this length a sequence counts as short: what is fastest there need not be for long ones.
+SHORT = 1024
+
+_chosen: dict[tuple[str, str, int, bool, bool], Choice] = {}
 
 
 def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
@@ -155,20 +177,35 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
     return HOPPER[key] if hopper else PLAIN[key]
 
 
-def tile_for(kernel: str, direction: str, head_dim: int, causal: bool) -> Tile:
-    """The tile chosen with `choose`, else the default."""
-    found = _chosen.get((kernel, direction, head_dim, causal)) or choices(kernel, direction, head_dim)[0]
+def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
+    """The tile chosen with `choose` for sequences of this kind, else the default."""
+    found = _chosen.get((kernel, direction, head_dim, causal, seqlen <= SHORT))
+    found = found or choices(kernel, direction, head_dim)[0]
     assert isinstance(found, Tile)
     return found
 
 
-def roles_for(head_dim: int, causal: bool) -> Roles:
+def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
     """The same for the Hopper kernel."""
-    found = _chosen.get(("fa3_gluon", "forward", head_dim, causal)) or HOPPER["fa3_gluon", "forward", head_dim][0]
+    key = ("fa3_gluon", "forward", head_dim)
+    found = _chosen.get((*key, causal, seqlen <= SHORT)) or HOPPER[key][0]
     assert isinstance(found, Roles)
     return found
 
 
-def choose(kernel: str, direction: str, head_dim: int, causal: bool, choice: Choice) -> None:
-    """Use `choice` from now on, in this process."""
-    _chosen[kernel, direction, head_dim, causal] = choice
+def choose(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int, choice: Choice) -> None:
+    """Use `choice` from now on, in this process, for short or long sequences as `seqlen` is one."""
+    _chosen[kernel, direction, head_dim, causal, seqlen <= SHORT] = choice
+
+
+def chosen() -> list[list[Any]]:
+    """Everything chosen so far, for another process to `restore`: lists that JSON can carry."""
+    return [[*key, list(astuple(choice))] for key, choice in _chosen.items()]
+
+
+def restore(listed: Sequence[Sequence[Any]]) -> None:
+    """Choose what another process had chosen."""
+    for *key, choice in listed:
+        kernel, direction, head_dim, causal, short = key
+        kind = type(choices(kernel, direction, head_dim)[0])
+        _chosen[kernel, direction, head_dim, causal, short] = kind(*choice)

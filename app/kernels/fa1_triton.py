@@ -102,7 +102,7 @@ def forward(
     """softmax(QKᵀ/√d)V of any two lengths, causal or not. `o` and `lse` are written when given."""
     sizes = check(problem)
     q, k, v = problem.q, problem.k, problem.v
-    tile = tile or configs.tile_for("fa1_triton", "forward", sizes.head_dim, problem.causal)
+    tile = tile or configs.tile_for("fa1_triton", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     o = torch.empty_like(q) if o is None else o
     lse = q.new_empty(q.shape[:3], dtype=torch.float32) if lse is None else lse
     o_acc = q.new_empty(q.shape, dtype=torch.float32)
@@ -136,7 +136,7 @@ def forward(
 def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     """The kernel tied to `problem`, with outputs of its own that hold NaN until they are written. Forward only."""
     check(problem)
-    tile = tile or configs.tile_for("fa1_triton", "forward", problem.q.shape[-1], problem.causal)
+    tile = tile or configs.tile_for("fa1_triton", "forward", problem.q.shape[-1], problem.causal, problem.k.shape[2])
     o = torch.full_like(problem.q, float("nan"))
     lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
     return Bound(

@@ -152,7 +152,7 @@ def backward(
     q, k, v, do, dropout = problem.q, problem.k, problem.v, problem.do, problem.dropout
     if do is None or saved.lse is None:
         raise KernelInputError("the backward pass needs do and the log-sum-exp of the forward pass")
-    tile = tile or configs.tile_for("fa2_triton", "backward", sizes.head_dim, problem.causal)
+    tile = tile or configs.tile_for("fa2_triton", "backward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     if tile.block_m > ROWS:
         raise KernelInputError(f"block_m is at most {ROWS} in the backward pass, got {tile.block_m}")
     gradients = gradients or Gradients(torch.empty_like(q), torch.empty_like(k), torch.empty_like(v))

@@ -114,7 +114,7 @@ def forward(
     """
     sizes = check(problem, dropout=True)
     q, dropout = problem.q, problem.dropout
-    tile = tile or configs.tile_for("fa2_triton", "forward", sizes.head_dim, problem.causal)
+    tile = tile or configs.tile_for("fa2_triton", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     o = torch.empty_like(q) if o is None else o
     lse = q.new_empty(q.shape[:3], dtype=torch.float32) if lse is None else lse
     launch(
@@ -148,9 +148,9 @@ def bind(problem: Problem, tile: configs.Tile | None = None, backward_tile: conf
     """The kernel tied to `problem`, with outputs of its own that hold NaN until they are written."""
     from app.kernels import fa2_backward_triton as backward_pass
 
-    head_dim, causal = problem.q.shape[-1], problem.causal
+    head_dim, causal, seqlen = problem.q.shape[-1], problem.causal, problem.k.shape[2]
     check(problem, dropout=True)
-    tile = tile or configs.tile_for("fa2_triton", "forward", head_dim, causal)
+    tile = tile or configs.tile_for("fa2_triton", "forward", head_dim, causal, seqlen)
     o = torch.full_like(problem.q, float("nan"))
     lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
 
@@ -160,7 +160,7 @@ def bind(problem: Problem, tile: configs.Tile | None = None, backward_tile: conf
     block = BlockShape(tile.block_m, tile.block_n)
     if problem.do is None:
         return Bound(run, block=block, settings=str(tile))
-    chosen = backward_tile or configs.tile_for("fa2_triton", "backward", head_dim, causal)
+    chosen = backward_tile or configs.tile_for("fa2_triton", "backward", head_dim, causal, seqlen)
     gradients = Gradients(*(torch.full_like(tensor, float("nan")) for tensor in (problem.q, problem.k, problem.v)))
     saved = run()
 

@@ -352,7 +352,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     """
     sizes = check(problem, same_lengths=True, grouped=True)
     q, k, v = problem.q, problem.k, problem.v
-    roles = roles or configs.roles_for(sizes.head_dim, problem.causal)
+    roles = roles or configs.roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
     starts, entries, count = _lists(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)

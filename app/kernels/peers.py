@@ -7,6 +7,8 @@ one that cannot run says why.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.kernels.problem import Bound, Forward, Gradients, Problem, check
@@ -15,9 +17,30 @@ from app.theory.shapes import BlockShape
 if TYPE_CHECKING:
     import torch
 
-# Blocks of FlashAttention-2's forward kernels on GPUs with 227 KiB of shared memory a block, without dropout:
-# head_dim → (block_m, block_n). Source: flash_fwd_launch_template.h of that library.
-FLASH_BLOCKS = {64: (128, 128), 128: (128, 64), 256: (64, 64)}
+# Library and pass → where its kernels' names tell (block_m, block_n).
+BLOCK_NAMES = {
+    ("sdpa_flash", "forward"): r"flash_fwd_kernel<Flash_fwd_kernel_traits<\d+, (\d+), (\d+)",
+    ("sdpa_flash", "backward"): r"seqk_parallel_kernel<Flash_bwd_kernel_traits<\d+, (\d+), (\d+)",
+    ("sdpa_cudnn", "forward"): r"flash_fprop_wgmma_\w*?_(\d+)x(\d+)x\d+_4x1x1",
+    ("fa3_wheel", "forward"): r"CollectiveMainloopFwdSm90<.*?cute::tuple<cute::C<(\d{2,})>, cute::C<(\d{2,})>",
+}
+# cuDNN names the rows of one warpgroup. Two share each block of K and V: the bytes its kernels took from the L2 cache
+# at every size counted so far are those of twice the rows.
+WARPGROUPS = {"sdpa_cudnn": 2}
+
+
+def block_of(kernel: str, names: Sequence[str], direction: str) -> BlockShape | None:
+    """The block a library's kernels really used, read from their names; None where they do not tell.
+
+    Also None when the keys of one block of queries are shared out among thread blocks, which no count here describes.
+    """
+    pattern = BLOCK_NAMES.get((kernel, direction))
+    if pattern is None or any("splitkv" in name for name in names):
+        return None
+    found = next((match for match in (re.search(pattern, name) for name in names) if match), None)
+    if found is None:
+        return None
+    return BlockShape(int(found[1]) * WARPGROUPS.get(kernel, 1), int(found[2]))
 
 
 def poison(tensors: list[torch.Tensor]) -> None:
@@ -35,8 +58,7 @@ def sdpa_math(problem: Problem) -> Bound:
 
 def sdpa_flash(problem: Problem) -> Bound:
     """scaled_dot_product_attention by FlashAttention-2."""
-    blocks = FLASH_BLOCKS.get(problem.q.shape[-1])
-    return _sdpa(problem, "FLASH_ATTENTION", BlockShape(*blocks) if blocks else None)
+    return _sdpa(problem, "FLASH_ATTENTION")
 
 
 def sdpa_efficient(problem: Problem) -> Bound:
@@ -85,7 +107,7 @@ def fa3_wheel(problem: Problem) -> Bound:
     return Bound(run)
 
 
-def _sdpa(problem: Problem, backend: str, block: BlockShape | None = None) -> Bound:
+def _sdpa(problem: Problem, backend: str) -> Bound:
     import torch
     from torch.nn import attention as choice
 
@@ -96,7 +118,7 @@ def _sdpa(problem: Problem, backend: str, block: BlockShape | None = None) -> Bo
         with choice.sdpa_kernel([getattr(choice.SDPBackend, backend)]):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=problem.causal)
 
-    return _with_autograd(problem, (q, k, v), attention, block)
+    return _with_autograd(problem, (q, k, v), attention)
 
 
 def _leaves(problem: Problem) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -109,7 +131,6 @@ def _with_autograd(
     problem: Problem,
     leaves: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
     attention: Any,
-    block: BlockShape | None = None,
 ) -> Bound:
     """Forward without recording; backward through a forward pass recorded once."""
     import torch
@@ -119,10 +140,10 @@ def _with_autograd(
             return Forward(attention(), None)
 
     if problem.do is None:
-        return Bound(run, block=block)
+        return Bound(run)
     o = attention()
 
     def run_backward() -> Gradients:
         return Gradients(*torch.autograd.grad(o, leaves, problem.do, retain_graph=True))
 
-    return Bound(run, run_backward, block)
+    return Bound(run, run_backward)

@@ -13,13 +13,15 @@ import torch
 import triton
 import triton.language as tl
 
-from app.kernels import capability
+from app.kernels import capability, configs
 from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import load_block, store_block
 
 # A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
 LONGEST_ROW = 65_536
+# Entries of S that one warp takes in the softmax, from at most so many rows.
+WARP_ENTRIES, MOST_ROWS = 1024, 8
 # Rows of S and P start at multiples of this many entries, so that tiles of them can be moved in 16-byte pieces.
 ROW_STEP = 64
 BLOCK_K = 64
@@ -62,30 +64,33 @@ def standard_matmul(
     store_block(c, batch, head, first_row, first_column, acc, BLOCK_M, BLOCK_N)
 
 
-@triton.jit
-def standard_softmax(scores, probs, lse, columns, row_step, WIDTH: tl.constexpr):
-    """One row of S: hbm → rmem, softmax, → hbm. Also its log-sum-exp."""
-    row = tl.program_id(0).to(tl.int64)
-    column = tl.arange(0, WIDTH)
-    real = column < columns
-    x = tl.load(scores + row * row_step + column, mask=real, other=float("-inf")).to(tl.float32) * LOG2_E
-    row_max = tl.max(x, 0)
-    weights = tl.exp2(x - row_max)
-    row_sum = tl.sum(weights, 0)
-    tl.store(probs + row * row_step + column, (weights / row_sum).to(probs.dtype.element_ty), mask=real)
-    tl.store(lse + row, (row_max + tl.log2(row_sum)) * LN_2)
+@triton.jit(do_not_specialize=["rows"])
+def standard_softmax(scores, probs, lse, rows, columns, row_step, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    """`ROWS` rows of S: hbm → rmem, softmax, → hbm. Also their log-sum-exp."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, WIDTH)[None, :]
+    there = row.to(tl.int64)[:, None] * row_step + column
+    real = (row < rows)[:, None] & (column < columns)
+    x = tl.load(scores + there, mask=real, other=float("-inf")).to(tl.float32) * LOG2_E
+    x = tl.where((row < rows)[:, None], x, 0.0)  # rows past the end must not be all -inf; they are not written
+    row_max = tl.max(x, 1)
+    weights = tl.exp2(x - row_max[:, None])
+    row_sum = tl.sum(weights, 1)
+    tl.store(probs + there, (weights * (1.0 / row_sum)[:, None]).to(probs.dtype.element_ty), mask=real)
+    tl.store(lse + row, (row_max + tl.log2(row_sum)) * LN_2, mask=row < rows)
 
 
-@triton.jit
-def standard_softmax_backward(probs, dprobs, columns, row_step, scale, WIDTH: tl.constexpr):
-    """One row: dS = scale · P∘(dP - rowsum(P∘dP)), written over dP."""
-    row = tl.program_id(0).to(tl.int64)
-    column = tl.arange(0, WIDTH)
-    real = column < columns
-    p = tl.load(probs + row * row_step + column, mask=real, other=0.0).to(tl.float32)
-    dp = tl.load(dprobs + row * row_step + column, mask=real, other=0.0).to(tl.float32)
-    ds = p * (dp - tl.sum(p * dp, 0)) * scale
-    tl.store(dprobs + row * row_step + column, ds.to(dprobs.dtype.element_ty), mask=real)
+@triton.jit(do_not_specialize=["rows"])
+def standard_softmax_backward(probs, dprobs, rows, columns, row_step, scale, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    """`ROWS` rows: dS = scale · P∘(dP - rowsum(P∘dP)), written over dP."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, WIDTH)[None, :]
+    there = row.to(tl.int64)[:, None] * row_step + column
+    real = (row < rows)[:, None] & (column < columns)
+    p = tl.load(probs + there, mask=real, other=0.0).to(tl.float32)
+    dp = tl.load(dprobs + there, mask=real, other=0.0).to(tl.float32)
+    ds = p * (dp - tl.sum(p * dp, 1)[:, None]) * scale
+    tl.store(dprobs + there, ds.to(dprobs.dtype.element_ty), mask=real)
 
 
 def _matmul(
@@ -97,13 +102,17 @@ def _matmul(
     turn_a: bool = False,
     turn_b: bool = False,
     causal: bool = False,
+    tile: configs.Tile | None = None,
 ) -> None:
-    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block."""
+    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block unless `tile` says otherwise."""
     batch, heads, rows, columns = c.shape
     depth = a.shape[2] if turn_a else a.shape[3]
     hopper = capability.has_tma() or capability.interpreting()
-    # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
-    block_m, block_n = 128, 256 if hopper and columns > 128 else 128 if columns > 64 else 64
+    if tile is None:
+        # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
+        block_n = 256 if hopper and columns > 128 else 128 if columns > 64 else 64
+        tile = configs.Tile(128, block_n, 8, 3 if hopper else 2)
+    block_m, block_n = tile.block_m, tile.block_n
     block_a = (BLOCK_K, block_m) if turn_a else (block_m, BLOCK_K)
     block_b = (block_n, BLOCK_K) if turn_b else (BLOCK_K, block_n)
     launch(
@@ -120,11 +129,11 @@ def _matmul(
         BLOCK_M=block_m,
         BLOCK_N=block_n,
         BLOCK_K=BLOCK_K,
-        STAGES=3 if hopper else 2,
+        STAGES=tile.num_stages,
         TURN_A=turn_a,
         TURN_B=turn_b,
         CAUSAL=causal,
-        num_warps=8,
+        num_warps=tile.num_warps,
     )
 
 
@@ -136,11 +145,15 @@ def _matrix(problem: Problem, sizes: Sizes) -> torch.Tensor:
 
 
 def _row_options(sizes: Sizes) -> dict[str, int]:
-    """Width of a row in registers, and warps to hold it: at most 64 entries a thread."""
+    """Rows of one program, their width in registers, and warps to hold them.
+
+    Short rows come several to a warp, so that enough bytes are under way; at most 64 entries a thread.
+    """
     if sizes.seqlen_k > LONGEST_ROW:
         raise KernelInputError(f"a row of S is at most {LONGEST_ROW:,} entries long, got {sizes.seqlen_k:,}")
     width = max(16, triton.next_power_of_2(sizes.seqlen_k))
-    return {"WIDTH": width, "num_warps": min(32, max(1, width // 1024))}
+    warps = min(32, max(1, width // WARP_ENTRIES))
+    return {"ROWS": min(MOST_ROWS, max(1, WARP_ENTRIES // width)), "WIDTH": width, "num_warps": warps}
 
 
 def forward(
@@ -150,16 +163,23 @@ def forward(
     lse: torch.Tensor | None = None,
     scores: torch.Tensor | None = None,
     probs: torch.Tensor | None = None,
+    tile: configs.Tile | None = None,
 ) -> Forward:
-    """softmax(QKᵀ/√d)V of any two lengths. `scores` and `probs` are where S and P are written; made when not given."""
+    """softmax(QKᵀ/√d)V of any two lengths. `scores` and `probs` are where S and P are written; made when not given.
+
+    `tile` is that of the product that writes S.
+    """
     sizes = check(problem)
+    tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores = _matrix(problem, sizes) if scores is None else scores
     probs = _matrix(problem, sizes) if probs is None else probs
     o = torch.empty_like(problem.q) if o is None else o
     lse = problem.q.new_empty(problem.q.shape[:3], dtype=torch.float32) if lse is None else lse
-    _matmul(problem.q, problem.k, scores, scale=problem.softmax_scale, turn_b=True, causal=problem.causal)
-    rows = sizes.heads * sizes.seqlen_q
-    launch(standard_softmax, (rows,), scores, probs, lse, sizes.seqlen_k, scores.stride(2), **_row_options(sizes))
+    scale, causal = problem.softmax_scale, problem.causal
+    _matmul(problem.q, problem.k, scores, scale=scale, turn_b=True, causal=causal, tile=tile)
+    rows, options = sizes.heads * sizes.seqlen_q, _row_options(sizes)
+    grid = (triton.cdiv(rows, options["ROWS"]),)
+    launch(standard_softmax, grid, scores, probs, lse, rows, sizes.seqlen_k, scores.stride(2), **options)
     _matmul(probs, problem.v, o)
     return Forward(o, lse)
 
@@ -173,35 +193,38 @@ def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | No
     dprobs = _matrix(problem, sizes)
     _matmul(probs, problem.do, gradients.dv, turn_a=True)
     _matmul(problem.do, problem.v, dprobs, turn_b=True)
-    rows = sizes.heads * sizes.seqlen_q
+    rows, options = sizes.heads * sizes.seqlen_q, _row_options(sizes)
     launch(
         standard_softmax_backward,
-        (rows,),
+        (triton.cdiv(rows, options["ROWS"]),),
         probs,
         dprobs,
+        rows,
         sizes.seqlen_k,
         dprobs.stride(2),
         problem.softmax_scale,
-        **_row_options(sizes),
+        **options,
     )
     _matmul(dprobs, problem.k, gradients.dq)
     _matmul(dprobs, problem.q, gradients.dk, turn_a=True)
     return gradients
 
 
-def bind(problem: Problem) -> Bound:
+def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     """The kernels tied to `problem`, with S, P and outputs of their own that hold NaN until they are written."""
     sizes = check(problem)
     _row_options(sizes)
+    tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
     o = torch.full_like(problem.q, float("nan"))
     lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
+    settings = f"S in tiles of {tile}"
 
     def run() -> Forward:
-        return forward(problem, o=o, lse=lse, scores=scores, probs=probs)
+        return forward(problem, o=o, lse=lse, scores=scores, probs=probs, tile=tile)
 
     if problem.do is None:
-        return Bound(run, settings="128-row blocks")
+        return Bound(run, settings=settings)
     gradients = Gradients(*(torch.full_like(tensor, float("nan")) for tensor in (problem.q, problem.k, problem.v)))
     run()
-    return Bound(run, lambda: backward(problem, probs, gradients=gradients), settings="128-row blocks")
+    return Bound(run, lambda: backward(problem, probs, gradients=gradients), settings=settings)

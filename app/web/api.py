@@ -17,9 +17,10 @@ from app.theory.gpus import GPUS
 from app.theory.shapes import BlockShape
 from app.web import lab_api, problems
 from app.web.counting import traffic_answer
+from app.web.lab_api import CsvResponse
 from app.web.problems import BadParameterError
 from app.web.queries import ExactnessQuery, RooflineQuery, ScheduleQuery, SoftmaxQuery, TimingsQuery, TrafficQuery
-from app.web.recorded import timings_answer
+from app.web.recorded import record_answer, timings_answer, timings_csv
 from app.web.schemas import (
     ExactnessAnswer,
     FactAnswer,
@@ -30,6 +31,7 @@ from app.web.schemas import (
     LineSum,
     RooflineAnswer,
     RoofPoint,
+    RunAnswer,
     ScheduleAnswer,
     ScheduleCompute,
     SoftmaxAnswer,
@@ -95,6 +97,22 @@ def router(registry: Registry, loaded: Loaded) -> APIRouter:
     @routes.get("/api/timings", tags=["facts"], summary="Recorded measurements of real kernels on real GPUs")
     async def get_timings(query: Annotated[TimingsQuery, Query()]) -> TimingsAnswer:
         return TimingsAnswer.model_validate(timings_answer(load_timings(), query))
+
+    @routes.get(
+        "/api/timings.csv",
+        tags=["facts"],
+        summary="The raw samples of recorded measurements as CSV, one a line",
+        response_class=CsvResponse,
+    )
+    async def get_timings_csv(query: Annotated[TimingsQuery, Query()]) -> CsvResponse:
+        return CsvResponse(timings_csv(load_timings(), query))
+
+    @routes.get("/api/timings/{record_id}", tags=["facts"], summary="One whole record", responses=problems.NOT_FOUND)
+    async def get_record(record_id: Annotated[str, Path(description="id of the record", max_length=120)]) -> RunAnswer:
+        record = load_timings().record(record_id)
+        if record is None:
+            raise HTTPException(404, f"There is no record {record_id!r}; /api/timings lists all of them.")
+        return RunAnswer.model_validate(record_answer(record))
 
     @routes.get("/api/gpus", tags=["counts"], summary="The hardware table")
     async def get_gpus() -> GpusAnswer:

@@ -9,6 +9,7 @@ from app.content.chapters import Chapter
 from app.content.glossary import Term
 from app.facts.registry import Disagreement, Fact, Source
 from app.theory.gpus import Gpu
+from app.web.measurements import Measurements
 from app.web.touch_tables import TouchTables
 
 
@@ -81,6 +82,14 @@ class NumbersContext:
     page: PageContext
     sources: tuple[tuple[Source, tuple[Fact, ...]], ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementsContext:
+    """The page of what was measured, narrowed as asked."""
+
+    page: PageContext
+    data: Measurements
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import ValidationError
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -15,10 +18,11 @@ from app import __version__
 from app.content import glossary
 from app.content.chapters import Chapter, StandScene
 from app.facts.registry import Fact, Registry, Source
+from app.facts.timings import load as load_timings
 from app.theory import traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
-from app.web import touch_tables
+from app.web import measurements, touch_tables
 from app.web.assets import Assets
 from app.web.contexts import (
     CountRow,
@@ -27,15 +31,20 @@ from app.web.contexts import (
     ExhibitContext,
     GlossaryContext,
     LabChoices,
+    MeasurementsContext,
     NumbersContext,
     PageContext,
     Preset,
 )
+from app.web.queries import MeasurementsQuery
 from app.web.rendering import environment
 from app.web.stops import PER_OCTAVE, seqlen_stops
 from app.web.stored import Stored, from_body, send_stored
 
 ENTRY = "src/main.ts"
+MEASUREMENTS_STYLE = "styles/measurements.css"
+# Choices of the page of measurements kept in memory; the widest takes a megabyte.
+MOST_CHOICES = 16
 TITLE = "FlashAttention: the matrix that never goes to memory"
 DESCRIPTION = (
     "An interactive exhibit: an H100 package in three dimensions, tiles that carry real byte counts, "
@@ -96,7 +105,7 @@ class Site:
                 sources=sources,
                 disagreements=registry.disagreements,
                 counts=_counts(),
-                touches=touch_tables.build(registry),
+                touches=touch_tables.build(registry, load_timings()),
             ),
         )
         self.numbers = self._store(
@@ -108,6 +117,8 @@ class Site:
             "glossary.html", GlossaryContext(self._page("Glossary", {}), tuple(glossary.load().values()))
         )
         self.cues = self._store("cues.html", CuesContext(self._page("Every step in one sentence", {}), chapters))
+        self.measurements = lru_cache(MOST_CHOICES)(self._measurements)
+        self.measurements(MeasurementsQuery())
 
     def router(self) -> APIRouter:
         """The HTML routes."""
@@ -129,7 +140,23 @@ class Site:
         async def cues() -> Response:
             return StoredPage(self.cues)
 
+        @router.api_route("/measurements", methods=["GET", "HEAD"])
+        async def measured(request: Request) -> Response:
+            # a form sends its untouched lists as empty values
+            given = {name: value for name, value in request.query_params.items() if value}
+            try:
+                query = MeasurementsQuery.model_validate(given)
+            except ValidationError as error:
+                item = error.errors()[0]
+                where = ".".join(map(str, item["loc"]))
+                return self.error_page(422, f"{where}: {item['msg']}. /measurements without it shows everything.")
+            return StoredPage(self.measurements(query))
+
         return router
+
+    def _measurements(self, query: MeasurementsQuery) -> Stored:
+        page = self._page("Measurements", {}, MEASUREMENTS_STYLE)
+        return self._store("measurements.html", MeasurementsContext(page, measurements.build(load_timings(), query)))
 
     def error_page(self, status: int, detail: str) -> Response:
         """A page that says what went wrong and leads back."""
@@ -137,13 +164,13 @@ class Site:
         context = ErrorContext(self._page(f"{status} {phrase}", {}), status, phrase if detail == phrase else detail)
         return HTMLResponse(self._render("error.html", context), status)
 
-    def _page(self, title: str, boot: dict[str, Any]) -> PageContext:
+    def _page(self, title: str, boot: dict[str, Any], *more_styles: str) -> PageContext:
         return PageContext(
             title=title,
             description=DESCRIPTION,
             version=__version__,
             script=self.assets.url(ENTRY),
-            styles=tuple(self.assets.styles(ENTRY)),
+            styles=(*self.assets.styles(ENTRY), *map(self.assets.url, more_styles)),
             boot=boot,
         )
 

@@ -151,6 +151,7 @@ class RooflineQuery(Query):
 class TimingsQuery(Query):
     """Which recorded timings; every parameter narrows the choice."""
 
+    record: str | None = Field(None, max_length=120, description="id of a record")
     kernel: str | None = Field(None, max_length=60, description="id of a kernel, such as fa2_triton or sdpa_cudnn")
     direction: Direction | None = Field(None, description="forward or backward pass")
     dtype: Dtype | None = Field(None, description="precision of the inputs")
@@ -161,3 +162,12 @@ class TimingsQuery(Query):
     causal: bool | None = Field(None, description="causal mask")
     l2: Literal["warm", "flushed"] | None = Field(None, description="state of the L2 cache before each run")
     gpu: str | None = Field(None, max_length=60, description="name the GPU reports, such as NVIDIA H200")
+
+
+class MeasurementsQuery(TimingsQuery):
+    """What the page of measurements is narrowed to: as the JSON address, and how the page shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    plot: str | None = Field(None, max_length=20, description="which sizes of problem the plots show")
+    theme: Literal["gallery", "dark", "projector"] | None = Field(None, description="theme of the page")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.web.queries import Algorithm, Direction, GpuId, Level, Line, Model, Tensor, TrafficQuery
+from app.web.queries import Algorithm, Direction, Dtype, GpuId, Level, Line, Model, Tensor, TrafficQuery
 
 
 class Answer(BaseModel):
@@ -88,6 +88,22 @@ class VariantTraffic(Answer):
     total_bytes: int = Field(description="bytes read and written")
 
 
+class MeasuredPoint(Answer):
+    """A real kernel on a real GPU at exactly this setting, its own block sizes apart."""
+
+    kernel: str = Field(description="id of the kernel in the record")
+    name: str = Field(description="its name on the page")
+    model: Model = Field(description="the count it is to be read beside")
+    gpu: str = Field(description="name the GPU reports")
+    date: str = Field(description="day of the measurement, UTC")
+    dtype: Dtype = Field(description="precision of the inputs; a 16-bit setting finds both 16-bit kinds")
+    block_m: int | None = Field(description="rows of Q the kernel handles at once, where it is known")
+    block_n: int | None = Field(description="rows of K and V it handles at once, where it is known")
+    hbm_bytes: int | None = Field(description="read and written, HBM, by hardware counters, bytes; null: only timed")
+    l2_sm_bytes: int | None = Field(description="both ways between L2 and SMs, by hardware counters, bytes")
+    time_ms: float = Field(description="median time of one pass, milliseconds")
+
+
 class TrafficAnswer(Answer):
     """Everything counted for one shape."""
 
@@ -108,7 +124,7 @@ class TrafficAnswer(Answer):
         "null for backward"
     )
     variants: list[VariantTraffic] = Field(description="other forms of the same algorithms, for comparison")
-    measured: list[dict[str, object]] = Field(description="nearest recorded measurements; empty until records exist")
+    measured: list[MeasuredPoint] = Field(description="what was recorded for exactly this setting, or an empty list")
 
 
 class SweepAnswer(Answer):
@@ -235,16 +251,25 @@ class RunAnswer(Answer):
     """One session of the bench with those of its rows that were asked for."""
 
     id: str = Field(description="name of the record")
+    yours: bool = Field(description="made on this machine by its owner; false: part of the exhibit")
     run: dict[str, Any] = Field(description="date, command, commit, GPU as queried, driver, versions, clocks")
     timings: list[dict[str, Any]] = Field(
         description="rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status"
     )
 
 
+class RefusedAnswer(Answer):
+    """A file that is not shown."""
+
+    name: str = Field(description="name of the file")
+    why: str = Field(description="what is wrong with it, in one clause")
+
+
 class TimingsAnswer(Answer):
     """Recorded measurements."""
 
     runs: list[RunAnswer] = Field(description="records, oldest first")
+    refused: list[RefusedAnswer] = Field(description="files that lie among the records and are none")
 
 
 class GpuSource(Answer):

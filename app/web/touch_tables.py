@@ -6,21 +6,43 @@ Each is what the touch shows before anybody moves it, by the same formulas the A
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from app.facts.formatting import written
 from app.facts.registry import Registry
-from app.theory import exactness, flops, online_softmax, traffic
+from app.facts.timings import Timings
+from app.theory import exactness, flops, online_softmax, pipeline, traffic
+from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
+from app.web.kernel_names import NAMES
 
 SHAPE = AttentionShape(seqlen=4096, head_dim=128)
 BLOCK = BlockShape(128, 128)
 BLOCK_ROWS = (64, 128, 256)
 SOFTMAX_BLOCK = 2
+# As many blocks as fit on a board, through the smallest ring that keeps loads ahead of use.
+TIMELINE_BLOCKS = 3
+TIMELINE_STAGES = 2
 # Kernel → tensors read and written; the order of the standard way.
 KERNELS = (
     ("1 · S = Q Kᵀ / √d", ("q", "k"), ("s",)),
     ("2 · P = softmax(S)", ("s",), ("p",)),
     ("3 · O = P V", ("p", "v"), ("o",)),
 )
+RUNGS = ("standard", "fa1_triton", "fa2_triton", "fa3_gluon")
+# The case every rung is compared in, as the records name it.
+CASE: dict[str, Any] = {
+    "direction": "forward",
+    "dtype": "bf16",
+    "batch": 1,
+    "num_heads": 16,
+    "seqlen": 16384,
+    "head_dim": 128,
+    "causal": False,
+    "l2": "warm",
+}
+# Name a GPU reports → its row in the hardware table.
+PEAKS = {"NVIDIA H200": "h200_sxm"}
 LINES = {"hbm": "HBM ↔ chip", "l2_to_sm": "L2 ↔ SMs"}
 
 
@@ -94,6 +116,30 @@ class BackwardRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Timeline:
+    """Who does what on one SM: names of the rows, and spans in units that are not to scale."""
+
+    blocks: int
+    stages: int
+    rows: tuple[str, ...]
+    spans: tuple[pipeline.Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One of our own kernels on the ladder; without a record `flops_per_s` and `share_of_peak` are None."""
+
+    kernel: str
+    title: str
+    idea: str
+    shown: str = "not measured yet"
+    flops_per_s: float | None = None
+    share_of_peak: float | None = None
+    gpu: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TouchTables:
     """All of them, as the templates in `touches/` use them."""
 
@@ -102,16 +148,27 @@ class TouchTables:
     softmax: SoftmaxTable
     backward: tuple[BackwardRow, ...]
     exactness: exactness.Exactness
+    timeline: Timeline
+    rungs: tuple[Rung, ...]
+    case: dict[str, Any]
 
 
-def build(registry: Registry) -> TouchTables:
-    """Count everything once."""
+def build(registry: Registry, timings: Timings) -> TouchTables:
+    """Count everything once, and look the measurements up."""
     return TouchTables(
         round_trip=_round_trip(),
         blocks=tuple(_block_row(rows) for rows in BLOCK_ROWS),
         softmax=_softmax(registry),
         backward=(_backward("standard", "Store P"), _backward("fa2", "Recompute P")),
         exactness=exactness.exactness(seed=1, seqlen=256, head_dim=64, block_m=64, block_n=64, outliers=True),
+        timeline=Timeline(
+            TIMELINE_BLOCKS,
+            TIMELINE_STAGES,
+            ("Producer warp", "Consumer group 1", "Consumer group 2"),
+            pipeline.timeline(TIMELINE_BLOCKS, TIMELINE_STAGES),
+        ),
+        rungs=tuple(_rung(timings.ours(), kernel) for kernel in RUNGS),
+        case=CASE,
     )
 
 
@@ -180,4 +237,25 @@ def _backward(model: str, title: str) -> BackwardRow:
         line=LINES[moved.line],
         matmuls=operations.matmuls,
         flops=operations.computed_flops,
+    )
+
+
+def _rung(timings: Timings, kernel: str) -> Rung:
+    """The newest record of this kernel in the case compared."""
+    title, idea = NAMES[kernel].name, NAMES[kernel].idea
+    found = [item for item in timings.select(kernel=kernel, ran=True, **CASE) if item.timing.tflops_per_s is not None]
+    if not found:
+        return Rung(kernel, title, idea)
+    newest = max(found, key=lambda item: item.record.run.date)
+    rate, gpu = newest.timing.tflops_per_s or 0.0, newest.record.run.gpu.name
+    peak = GPUS[PEAKS[gpu]].flops_per_s if gpu in PEAKS else None
+    return Rung(
+        kernel=kernel,
+        title=title,
+        idea=idea,
+        shown=written(rate, "TFLOP/s", digits=3),
+        flops_per_s=rate * 1e12,
+        share_of_peak=rate * 1e12 / peak if peak else None,
+        gpu=gpu,
+        date=newest.record.run.date[:10],
     )

@@ -6,7 +6,11 @@ import { FlowPanel } from "./flow/panel";
 import { openLab } from "./lab/open";
 import { Reading } from "./reading";
 import { showLevers, wireControls } from "./stage/controls";
+import { wireDie } from "./stage/die-controls";
+import { diePicked } from "./stage/die-pick";
 import { listParts, showPart } from "./stage/part-card";
+import { cutNamed, cutText } from "./stand/cut-names";
+import { nameOf, tileNamed } from "./stand/tile-names";
 import type { Flow, Stand, StandState } from "./stand/types";
 import { createStore } from "./state/store";
 import { type Choices, DEFAULTS, type ExhibitState } from "./state/types";
@@ -28,6 +32,8 @@ interface Boot {
 const MOST_BLOCKS = 32;
 /** The reader's hand has come to rest. */
 const REST_MS = 150;
+/** What changes how the package looks and leaves the tiles alone. */
+const LOOKS = ["explode", "cut", "open", "thickness", "isolate", "labels", "theme"] as const;
 
 declare global {
   interface Window {
@@ -60,10 +66,13 @@ function start(boot: Boot): void {
   let stand: Stand | null = null;
   let flow: Flow | null = null;
 
+  let twin: Flow | null = null;
+
   const lab = openLab(store, choices, notes, (inside) => document.documentElement.classList.toggle("in-lab", inside));
-  const panel = new FlowPanel(store, (now, answer) => {
+  const panel = new FlowPanel(store, (now, answer, second) => {
     flow = now;
-    stand?.set({ flow });
+    twin = second;
+    stand?.set({ flow, twin });
     lab.flow(now, answer);
   });
   const reading = new Reading({
@@ -85,23 +94,39 @@ function start(boot: Boot): void {
       labels: now.labels && scene.labels,
       grid: scene.grid,
       flow,
+      twin,
+      follow: tileNamed(now.follow),
+      plaque: now.plaque ?? scene.plaque,
+      die: diePicked(now.die),
       theme: now.theme,
+      cut: cutNamed(now.cut ?? scene.cut),
+      open: now.open ?? scene.open,
+      thickness: now.thickness ?? 1,
+      isolate: now.isolate,
     });
   }
 
   function applyScene(): void {
-    const { flow: algorithm, moment, explode } = reading.scene;
+    const { flow: algorithm, direction, moment } = reading.scene;
     const inLab = reading.atLastChapter;
     panel.pause();
     panel.setScene({
       algorithm: algorithm || "none",
+      direction,
       blocksM: inLab ? MOST_BLOCKS : 8,
       blocksN: inLab ? MOST_BLOCKS : 8,
       whole: inLab,
       moment,
     });
     stand?.set(standState());
-    showLevers(store.get().explode ?? explode);
+    levers();
+  }
+
+  function levers(): void {
+    const state = standState();
+    showLevers(state, stand?.thicknessFactor ?? null);
+    showDie(state);
+    reading.shown(state);
   }
 
   function pickPart(id: string | null): void {
@@ -124,12 +149,12 @@ function start(boot: Boot): void {
       return;
     }
     stand?.set(standState());
-    showLevers(now.explode ?? reading.scene.explode);
-    if (now.explode === before.explode && now.labels === before.labels && now.theme === before.theme)
-      void panel.refresh();
+    levers();
+    if (LOOKS.every((key) => now[key] === before[key])) void panel.refresh();
   });
 
   wireControls(store);
+  const showDie = wireDie(store, (kind) => stand?.dieCount(kind) ?? null);
   document.documentElement.dataset.theme = store.get().theme;
   byId<HTMLSelectElement>("theme").value = store.get().theme;
   reading.start();
@@ -137,6 +162,7 @@ function start(boot: Boot): void {
   void openStand().finally(() => reading.open());
 
   function closePart(): void {
+    store.set({ die: null });
     pickPart(null);
   }
 
@@ -151,14 +177,23 @@ function start(boot: Boot): void {
         frozen: store.get().t !== null,
         seed: 1,
         state: standState(),
-        onPick: (part) => pickPart(part?.id ?? null),
+        onPick: (part) => {
+          store.set({ die: diePicked(part?.id ?? null) ? (part?.id ?? null) : null });
+          pickPart(part?.id ?? null);
+        },
         onHover: (part) => void showPart(part, false, closePart),
+        onCut: (cut) => store.set({ cut: cutText(cut) }),
         onCameraTaken: (taken) => {
           byId("return-camera").hidden = !taken;
+          if (taken && store.get().follow) store.set({ follow: null });
         },
+        onPickTile: (tile) => store.set({ follow: nameOf(tile) }),
         onContextLost: () => {
           note.hidden = false;
           note.textContent = "The graphics device was lost; the stand comes back when the browser gives it back.";
+        },
+        onContextRestored: () => {
+          note.hidden = true;
         },
       });
       note.hidden = true;
@@ -166,6 +201,7 @@ function start(boot: Boot): void {
       listParts(stand, pickPart);
       byId("return-camera").addEventListener("click", () => stand?.returnCamera());
       stand.set(standState());
+      levers();
       await stand.settled();
       performance.mark("first-frame");
     } catch (error) {

@@ -9,12 +9,18 @@ import { anchorOf, type ChapterScene, type Scene, sceneOf } from "./chapters/pla
 import { applyLevel } from "./chapters/reading-level";
 import type { FlowControl } from "./flow/control";
 import type { Presenter } from "./presenter/presenter";
-import type { StandState } from "./stand/types";
+import type { Chart, StandState } from "./stand/types";
 import type { Store } from "./state/store";
-import type { Choices, ExhibitState, Level } from "./state/types";
+import { type Choices, DEFAULTS, type ExhibitState, type Level } from "./state/types";
 import { decode, encode } from "./state/url";
 import type { Touches } from "./touches";
 import type { TouchContext } from "./touches/context";
+
+/** What the reader moves on the stand in one chapter is not carried into the next. */
+const LEFT_TO_THE_CHAPTER = [
+  ...(["algorithm", "moment", "twin", "parallel", "follow"] as const),
+  ...(["plaque", "die", "explode", "cut", "open", "isolate"] as const),
+];
 
 export interface ReadingOptions {
   chapters: readonly ChapterScene[];
@@ -35,6 +41,10 @@ export class Reading {
   private readonly context: TouchContext;
   private touches: Promise<Touches> | null = null;
   private readonly pickListeners: ((part: string | null) => void)[] = [];
+  private readonly shownListeners: ((state: StandState) => void)[] = [];
+  private last: StandState | null = null;
+  /** What each chapter's touch has set up on the stand. */
+  private readonly charts = new Map<number, Chart | null>();
   private presenter: Promise<Presenter> | null = null;
 
   constructor(private readonly options: ReadingOptions) {
@@ -48,9 +58,10 @@ export class Reading {
         if (before && before.chapter !== place.chapter) {
           this.overlay.clear();
           pick(null);
-          store.set({ explode: null, algorithm: null, moment: null });
+          store.set(Object.fromEntries(LEFT_TO_THE_CHAPTER.map((key) => [key, DEFAULTS[key]])));
         }
         entered();
+        if (before && before.chapter !== place.chapter) this.prepare();
         const opening = place.chapter.number === 1 && place.step === 0 && !location.hash;
         history.replaceState(null, "", location.pathname + query() + (opening ? "" : `#${anchorOf(place)}`));
       },
@@ -67,6 +78,14 @@ export class Reading {
       partsNamed,
       pick,
       onPicked: (listener) => this.pickListeners.push(listener),
+      chart: (host, chart) => {
+        this.charts.set(Number(host.closest<HTMLElement>(".chapter")?.dataset.number), chart);
+        changed();
+      },
+      onShown: (listener) => {
+        this.shownListeners.push(listener);
+        if (this.last) listener(this.last);
+      },
     };
     // With a figure above it a table steps back; one press shows it.
     for (const fold of document.querySelectorAll<HTMLDetailsElement>(".touch-host details.behind")) fold.open = false;
@@ -88,7 +107,18 @@ export class Reading {
 
   /** From now on touches come to life as they come near. */
   open(): void {
-    void this.loadTouches().then((touches) => touches.watch());
+    void this.loadTouches().then((touches) => {
+      touches.watch();
+      this.prepare();
+    });
+  }
+
+  /** The touch of the chapter being read shows something on the stand, wherever on the page it is itself. */
+  private prepare(): void {
+    const host = document.querySelector<HTMLElement>(
+      `#chapter-${this.director.chapter.number} .touch-host[data-touch]`,
+    );
+    if (host) void this.touches?.then((touches) => touches.prepare(host));
   }
 
   private loadTouches(): Promise<Touches> {
@@ -98,7 +128,13 @@ export class Reading {
 
   /** The scene with what the reader lays over it. */
   over(state: StandState): StandState {
-    return this.overlay.over(state);
+    return this.overlay.over({ ...state, chart: this.charts.get(this.director.chapter.number) ?? null });
+  }
+
+  /** The stand is told to show something else: what lies on the page can follow. */
+  shown(state: StandState): void {
+    this.last = state;
+    for (const listener of this.shownListeners) listener(state);
   }
 
   start(): void {

@@ -21,8 +21,10 @@ CASES = {
     "formulas and table open": "",
     "causal, backward, 16 heads": "causal=1&direction=backward&num_heads=16",
     "a setting kept beside": "compare=head_dim:64",
+    "every fold open, all records": "",
 }
-OPEN_ALL = "() => { for (const d of document.querySelectorAll('#lab-body details')) d.open = true; }"
+OPEN = "(folds) => { for (const fold of document.querySelectorAll(folds)) fold.open = true; }"
+FOLDS = {"formulas": "#lab-body .readout, #lab-table", "every": "#lab-body details"}
 ONE_STOP = """(at) => new Promise((done) => {
     const lever = document.getElementById('seqlen');
     lever.value = at;
@@ -69,8 +71,10 @@ def main() -> None:
             page.wait_for_function("() => document.getElementById('lab-body')?.getAttribute('aria-busy') === 'false'")
             page.wait_for_function("() => window.exhibitStand !== undefined", timeout=60_000)
             page.wait_for_timeout(1500)
-            if "open" in name:
-                page.evaluate(OPEN_ALL)
+            for word, folds in FOLDS.items():
+                if name.startswith(word):
+                    page.evaluate(OPEN, folds)
+                    page.wait_for_timeout(1000)
             stops = int(page.locator("#seqlen").get_attribute("max") or 0) + 1
             spent = drive(page, session, stops)
             cells = [

@@ -243,3 +243,55 @@ def test_a_thumb_reaches_the_lever_and_everything_is_large_enough(browser: Any, 
     assert small == []
     page.context.close()
     assert visit.complaints == []
+
+
+def test_passes_over_k_and_v_are_drawn_as_often_as_they_are_counted(visit: Visit) -> None:
+    open_lab(visit)
+    strips = """() => [...document.querySelectorAll('#lab-pass-strips rect[data-passes]')]
+        .map((strip) => [Number(strip.dataset.passes), strip.getBoundingClientRect().width])"""
+    for setting in (
+        {"seqlen": 4096},
+        {"seqlen": 4096, "causal": True},
+        {"seqlen": 65_536, "block_m": 64},
+        {"seqlen": 512, "block_m": 256},
+    ):
+        set_setting(visit, {"causal": False, "block_m": 128, **setting})
+        wait_for_answer(visit, setting["seqlen"])
+        counted = visit.api("/api/traffic", **setting)["kv_passes"]
+        drawn = visit.page.evaluate(strips)
+        assert [passes for passes, _ in drawn] == [counted[model] for model in ("standard", "fa1", "fa2")]
+        # Lengths are in proportion, and a pair of colours is one pass or as many as the caption says.
+        longest = drawn[2][1] / drawn[2][0]
+        assert all(width == pytest.approx(passes * longest, abs=0.2) for passes, width in drawn)
+        caption = visit.page.locator("#lab-pass-strips text").last.text_content() or ""
+        stands_for = int((re.search(r"stands for (\d+)", caption) or re.search("(1)|is one", "1"))[1])
+        pair = visit.page.locator("#kv-pass").get_attribute("width")
+        assert float(pair or 0) / stands_for == pytest.approx(longest, rel=0.02)
+    set_setting(visit, {"direction": "backward", "seqlen": 512})
+    visit.page.locator("#lab-pass-strips").wait_for(state="hidden")
+    assert "Backward" in (visit.page.locator("#lab-passes").text_content() or "")
+
+
+def test_every_matrix_is_listed_with_what_is_read_and_written(visit: Visit) -> None:
+    open_lab(visit)
+    for setting in ({"seqlen": 4096}, {"seqlen": 1000, "direction": "backward", "causal": True, "num_heads": 4}):
+        set_setting(visit, setting)
+        wait_for_answer(visit, int(setting["seqlen"]))  # type: ignore[call-overload]
+        visit.page.evaluate("() => { document.getElementById('lab-tensors').open = true; }")
+        visit.page.wait_for_function("() => document.querySelectorAll('#lab-tensors td[data-key]').length > 0")
+        shown = visit.page.evaluate(
+            """() => Object.fromEntries([...document.querySelectorAll('#lab-tensors td[data-key]')]
+                .map((cell) => [cell.dataset.key, Number(cell.dataset.value)]).filter(([, value]) => value !== 0))"""
+        )
+        models = visit.api("/api/traffic", **setting)["models"]
+        wanted = {
+            f"{model}.{tensor['tensor']}.{side}": tensor[side]
+            for model in ("standard", "fa1", "fa2")
+            for tensor in models[model]["by_tensor"]
+            for side in ("read_bytes", "written_bytes")
+            if tensor[side]
+        }
+        assert {key: value for key, value in shown.items() if "_hbm" not in key} == wanted
+        for model in ("fa1", "fa2"):
+            hbm = sum(value for key, value in shown.items() if key.startswith(f"{model}_hbm."))
+            assert hbm == models[model]["lines"]["hbm"]["total_bytes"]

@@ -1,11 +1,14 @@
 """The server stopped, slow, or answering 500: the last answer stays, says whose it is, and nothing is lost."""
 
-import time
+import re
+import subprocess
+import sys
 
+import httpx2
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Browser, Route
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, open_visit
 from tests.browser.lab_page import cards, check_readouts, open_lab, wait_for_answer
 
 SWEEP = "**/api/traffic/sweep**"
@@ -57,16 +60,14 @@ def test_an_answer_of_500_is_said_and_can_be_retried(visit: Visit, body: str) ->
     visit.complaints.clear()
 
 
-def slowly(route: Route) -> None:
-    time.sleep(2)
-    route.continue_()
-
-
 def test_a_slow_server_is_waited_for_and_overtaken_questions_are_given_up(visit: Visit) -> None:
     open_lab(visit)
     given_up: list[str] = []
     visit.page.on("requestfailed", lambda request: given_up.append(request.url))
-    visit.page.route(SWEEP, slowly)
+    held: list[Route] = []
+    visit.page.route(
+        SWEEP, lambda route: held.append(route) if "block_m=64" in route.request.url else route.continue_()
+    )
     visit.page.locator("#block_m").select_option("64")
     note = visit.page.locator("#lab-wait")
     note.filter(has_text="Waiting for the server").wait_for()
@@ -77,6 +78,10 @@ def test_a_slow_server_is_waited_for_and_overtaken_questions_are_given_up(visit:
     wait_for_answer(visit, 5120)
     check_readouts(visit, {"seqlen": 5120, "block_m": 192})
     assert (note.text_content() or "") == ""
+    for _ in range(50):
+        if any("block_m=64" in url for url in given_up):
+            break
+        visit.page.wait_for_timeout(100)
     assert [url for url in given_up if "block_m=64" in url]
 
 
@@ -89,3 +94,57 @@ def test_counts_too_large_to_arrive_exactly_are_refused_in_words(visit: Visit) -
     wait_for_answer(visit, 4096)
     check_readouts(visit, {"head_dim": 256, "num_heads": 64, "direction": "backward", "seqlen": 4096})
     visit.complaints.clear()
+
+
+def serve(port: int) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "app", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = re.search(r"http://\S+", process.stdout.readline())
+    assert address is not None
+    # It says its address a moment before it listens.
+    with httpx2.Client(transport=httpx2.HTTPTransport(retries=8)) as client:
+        client.get(f"{address.group()}healthz", timeout=30)
+    return process, address.group().rstrip("/")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Killed: a polite end would wait for the connections the browser keeps open."""
+    process.kill()
+    process.communicate()
+
+
+def test_a_server_that_dies_under_the_lever_loses_nothing(browser: Browser) -> None:
+    """A real server, really stopped with the lever in the hand, and started again."""
+    process, address = serve(0)
+    try:
+        visit = open_visit(browser, address)
+        page = visit.page
+        open_lab(visit)
+        lever = page.locator("#seqlen")
+        lever.evaluate("(lever) => lever.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        page.wait_for_timeout(500)
+        box = lever.bounding_box()
+        assert box is not None
+        y = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 0.43 * box["width"], y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.6 * box["width"], y, steps=8)
+        end(process)
+        page.mouse.move(box["x"] + box["width"] - 4, y, steps=20)
+        page.mouse.up()
+        # The sweep was here already: the whole lever works without a server.
+        wait_for_answer(visit, 65_536)
+        page.locator("#causal").select_option("1")
+        assert "does not answer" in stale(visit)
+        assert (page.locator("#lab-shown").text_content() or "").startswith("N = 65,536, d = 128")
+        lever.press("ArrowLeft")
+        assert page.locator("#seqlen-shown").text_content() == "57,344"
+        process, again = serve(int(address.rpartition(":")[2]))
+        assert again == address
+        page.get_by_role("button", name="Try again").click()
+        wait_for_answer(visit, 57_344)
+        check_readouts(visit, {"seqlen": 57_344, "causal": True})
+        page.context.close()
+    finally:
+        end(process)

@@ -1,5 +1,6 @@
 """The thing to touch in each chapter: by mouse, by keyboard and by finger, and against what the server answers."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def touch(visit: Visit, chapter: int, query: str = "", *, stand: bool = False) -
     """The touch of a chapter, alive and in view."""
     page = visit.go(f"/?tier=low{query}#chapter-{chapter}", stand=stand)
     host = page.locator(f"#chapter-{chapter} .touch-host[data-touch={NAMES[chapter]}]")
+    page.keyboard.press("Shift")  # a hand on the keys: from here on the page does not hold on to the linked place
     host.scroll_into_view_if_needed()
     page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
     return host
@@ -135,6 +137,98 @@ def test_a_layer_can_be_picked_in_list_and_drawing(visit: Visit) -> None:
     assert host.locator("li[data-part=interposer_lanes] button").get_attribute("aria-pressed") == "true"
 
 
+def test_the_cut_on_the_stand_moves_by_lever_and_grip(visit: Visit) -> None:
+    host = touch(visit, 5, stand=True)
+    page = visit.page
+    cut = "() => window.exhibitStand.state.cut"
+    assert page.evaluate(cut) == {"axis": "z", "at": 0.36}
+    place = host.get_by_label("Move the plane")
+    place.press("ArrowLeft")
+    assert page.evaluate(cut)["at"] == pytest.approx(0.34)
+    host.get_by_label("from the side").check()
+    assert page.evaluate(cut)["axis"] == "x"
+    host.get_by_label("leave it whole").check()
+    assert page.evaluate(cut) is None
+    assert place.is_disabled()
+    host.get_by_label("Open the pile").press("End")
+    assert page.evaluate("() => window.exhibitStand.state.open") == 1
+    assert host.get_by_label("Open the pile").get_attribute("aria-valuetext") == "100 percent open"
+    # The lever beside the stand tells the same, and what was moved here stays in this chapter.
+    assert page.locator("#open-stack").input_value() == "1"
+    page.locator('.rail a[href="#chapter-12"]').click()
+    page.wait_for_function("() => window.exhibitStand.state.open === 0")
+
+
+def test_a_piece_can_be_shown_alone(visit: Visit) -> None:
+    host = touch(visit, 13, stand=True)
+    page = visit.page
+    alone = "() => window.exhibitStand.state.isolate"
+    die = host.locator("li[data-part=gpu_die] button")
+    die.click()
+    assert page.evaluate(alone) == "gpu_die"
+    host.locator('li[data-part^="hbm_stack"] button').press("Enter")
+    assert page.evaluate(alone) == "hbm"
+    assert die.get_attribute("aria-pressed") == "false"
+    host.locator('li[data-part^="hbm_stack"] button').press("Enter")
+    assert page.evaluate(alone) is None
+
+
+def test_what_is_picked_in_the_die_opens_on_the_stand(visit: Visit) -> None:
+    host = touch(visit, 6, stand=True)
+    page = visit.page
+    die = "() => window.exhibitStand.state.die"
+    host.locator(".gpc").nth(2).click()
+    assert page.evaluate(die) == {"kind": "gpc", "index": 2}
+    host.locator(".sm").nth(4).click()
+    assert page.evaluate(die) == {"kind": "sm", "index": 2 * 18 + 4}
+    host.get_by_role("button", name="Die").click()
+    assert page.evaluate(die) is None
+
+
+CHART = "() => window.exhibitStand.state.chart"
+
+
+def test_the_row_of_scores_stands_on_the_die(visit: Visit) -> None:
+    host = touch(visit, 8, stand=True)
+    page = visit.page
+    page.wait_for_function("() => window.exhibitStand.state.chart !== null")
+    scores = [float(field.input_value()) for field in host.locator('input[data-kind="score"]').all()]
+    shares = [bar["share"] for bar in page.evaluate(CHART)["bars"]]
+    assert sorted(range(len(scores)), key=scores.__getitem__) == sorted(range(len(shares)), key=shares.__getitem__)
+    waiting = [bar["waiting"] for bar in page.evaluate(CHART)["bars"]]
+    host.get_by_role("button", name="Next block").click()
+    later = [bar["waiting"] for bar in page.evaluate(CHART)["bars"]]
+    assert waiting.count(True) == later.count(True) + 2
+    page.locator('.rail a[href="#chapter-12"]').click()
+    page.wait_for_function("() => window.exhibitStand.state.chart === null")
+
+
+def test_two_columns_of_memory_follow_the_row_of_the_table(visit: Visit) -> None:
+    host = touch(visit, 10, stand=True)
+    page = visit.page
+    host.get_by_label("linear", exact=True).check()
+    lever = host.get_by_label("Row")
+    lever.press("Home")
+    heights = []
+    for row in host.locator(".memory-table tr[data-row]").all():
+        cells = [row.locator(f"[data-cell={cell}]").get_attribute("data-value") for cell in ("standard", "flash")]
+        shown = [bar["share"] for bar in page.evaluate(CHART)["bars"]]
+        heights.append((shown, [float(cell) if cell else 0 for cell in cells]))
+        lever.press("ArrowRight")
+    per_byte = heights[0][0][0] / heights[0][1][0]
+    for shown, stated in heights:
+        assert shown == pytest.approx([value * per_byte for value in stated])
+
+
+def test_the_turns_of_one_sm_stand_over_the_die(visit: Visit) -> None:
+    host = touch(visit, 11, stand=True)
+    chart = visit.page.evaluate(CHART)
+    assert chart["kind"] == "timeline"
+    assert len(chart["spans"]) == host.locator(".timeline-table tr[data-row]").count()
+    products = sorted((span["start"], span["stop"]) for span in chart["spans"] if span["work"] == "matmul")
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(products))
+
+
 def test_the_die_opens_to_an_sm_by_keyboard(visit: Visit) -> None:
     host = touch(visit, 6)
     page = visit.page
@@ -234,7 +328,25 @@ def test_the_published_series(visit: Visit) -> None:
 
 def test_the_ladder_of_versions(visit: Visit) -> None:
     host = touch(visit, 11)
-    assert host.locator("svg text", has_text="not measured yet").count() == 4
+    measured = visit.api(
+        "/api/timings",
+        direction="forward",
+        dtype="bf16",
+        batch=1,
+        num_heads=16,
+        seqlen=16384,
+        head_dim=128,
+        causal=False,
+        l2="warm",
+    )["runs"]
+    rows = [row for run in measured for row in run["timings"] if row["tflops_per_s"]]
+    for kernel in ("standard", "fa1_triton", "fa2_triton", "fa3_gluon"):
+        rates = [row["tflops_per_s"] for row in rows if row["kernel"] == kernel]
+        shown = host.locator(f"tr[data-row={kernel}] [data-cell=rate]")
+        if rates:
+            assert float(shown.get_attribute("data-value") or 0) == pytest.approx(rates[-1] * 1e12)
+        else:
+            assert shown.text_content() == "not measured yet"
     host.locator("select").select_option("fa3-bf16")
     assert "840 TFLOP/s" in said(host)
     assert "BF16" in said(host)

@@ -10,7 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from app.content import chapters, glossary
-from app.facts import registry
+from app.facts import registry, timings
 from app.web import rendering, touch_tables
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -44,7 +44,7 @@ def render(path: Path) -> str:
     return template.render(
         sources=sources,
         disagreements=ledger.disagreements,
-        touches=touch_tables.build(ledger),
+        touches=touch_tables.build(ledger, timings.load()),
         glossary=tuple(glossary.load().values()),
         chapter=named.get(path.stem),
     )

@@ -36,7 +36,7 @@ TYPESCRIPT: dict[str, set[str]] = {
     "flow": {"stand", "figures", "api", "state", "ui"},
     "stage": {"stand", "api", "state", "ui"},
     "chapters": {"stand", "figures", "state", "math", "api", "ui"},
-    "touches": {"figures", "api", "state", "ui", "flow"},
+    "touches": {"stand", "figures", "api", "state", "ui", "flow"},
     "presenter": {"chapters", "state", "ui"},
     "lab": {"stand", "figures", "ui", "api", "state"},
 }

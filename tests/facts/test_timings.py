@@ -1,12 +1,16 @@
 """Records: a complete one is read, one with anything missing or inconsistent is refused, rows are found."""
 
+import contextlib
 import copy
+import dataclasses
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from app.facts import records, timings
 from app.facts.record_schema import RecordError, parse
@@ -32,7 +36,7 @@ RUN: dict[str, Any] = {
         "triton": "3.6.0",
         "fa3_wheel": "absent",
     },
-    "clocks": {"before": CLOCKS, "after": CLOCKS},
+    "clocks": {"before": CLOCKS, "after": {**CLOCKS}},
 }
 ROW: dict[str, Any] = {
     "kernel": "fa2_triton",
@@ -71,14 +75,24 @@ def document(*rows: dict[str, Any]) -> dict[str, Any]:
     return copy.deepcopy({"schema": 1, "run": RUN, "timings": list(rows) or [ROW]})
 
 
-def environment_fields() -> Iterator[tuple[str, ...]]:
-    def walk(table: dict[str, Any], place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        for name, value in table.items():
-            yield (*place, name)
-            if isinstance(value, dict):
-                yield from walk(value, (*place, name))
+# Every field of the environment, as the schema lists them: the tables first, then what stands in them.
+ENVIRONMENT: tuple[tuple[str, ...], ...] = (
+    ("run",),
+    *(("run", name) for name in records.RUN_FIELDS),
+    *(("run", "gpu", name) for name in records.GPU_FIELDS),
+    *(("run", "versions", name) for name in records.VERSION_FIELDS),
+    *(("run", "clocks", when) for when in ("before", "after")),
+    *(("run", "clocks", when, name) for when in ("before", "after") for name in records.CLOCK_FIELDS),
+)
 
-    yield from walk(RUN, ("run",))
+
+def places(table: dict[str, Any], above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Where every value and every table of a JSON object stands."""
+    found = {(*above, name) for name in table}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found |= places(value, (*above, name))
+    return found
 
 
 def at(table: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
@@ -100,7 +114,26 @@ def test_a_complete_record_is_read() -> None:
     assert row.counted == records.Bytes(99, 50, 900, None)
 
 
-@pytest.mark.parametrize("place", list(environment_fields()), ids=".".join)
+def test_the_schema_lists_every_field_that_a_complete_environment_has() -> None:
+    assert set(ENVIRONMENT) == places({"run": RUN})
+
+
+def test_every_field_of_the_environment_is_read_into_the_record() -> None:
+    run = dataclasses.asdict(parse(document(), "one").run)
+    clocks = {when: run.pop(f"clocks_{when}") for when in ("before", "after")}
+    assert run | {"clocks": clocks} == RUN
+
+
+@pytest.mark.parametrize("value", [None, [], True])
+@pytest.mark.parametrize("place", ENVIRONMENT, ids=".".join)
+def test_a_field_of_the_environment_that_says_nothing_is_refused(place: tuple[str, ...], value: Any) -> None:
+    empty = document()
+    at(empty, place[:-1])[place[-1]] = value
+    with pytest.raises(RecordError, match=rf"^{re.escape('.'.join(place))}(\.name)? must be "):
+        parse(empty, "one")
+
+
+@pytest.mark.parametrize("place", ENVIRONMENT, ids=".".join)
 def test_a_record_without_any_field_of_its_environment_is_refused(place: tuple[str, ...]) -> None:
     incomplete = document()
     del at(incomplete, place[:-1])[place[-1]]
@@ -108,11 +141,15 @@ def test_a_record_without_any_field_of_its_environment_is_refused(place: tuple[s
         parse(incomplete, "one")
 
 
-@pytest.mark.parametrize("name", ["date", "command", "commit", "driver"])
-@pytest.mark.parametrize("value", ["", "  ", None, 5])
-def test_an_empty_field_of_the_environment_is_as_good_as_none(name: str, value: Any) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["date", "command", "commit", "driver", "gpu.name", *(f"versions.{name}" for name in records.VERSION_FIELDS)],
+)
+@pytest.mark.parametrize("value", ["", "  ", 5])
+def test_an_empty_text_of_the_environment_is_as_good_as_none(name: str, value: Any) -> None:
     empty = document()
-    empty["run"][name] = value
+    place = ("run", *name.split("."))
+    at(empty, place[:-1])[place[-1]] = value
     with pytest.raises(RecordError, match=f"run.{name} must be a text"):
         parse(empty, "one")
 
@@ -193,8 +230,81 @@ def test_a_folder_is_read_oldest_first_and_a_refused_file_is_named(tmp_path: Pat
     assert [record.id for record in found.records] == ["b", "a"]
     assert found.gpus() == ("NVIDIA H200", "NVIDIA H100")
     write(tmp_path, "c.json", {"schema": 1})
-    with pytest.raises(RecordError, match=r"c\.json: the record has no run"):
-        timings.read(tmp_path)
+    assert timings.read(tmp_path).refused == (timings.Refused("c.json", "the record has no run"),)
+    assert timings.read(tmp_path).records == found.records
+
+
+def test_the_reader_s_own_records_stand_beside_ours(tmp_path: Path) -> None:
+    ours, yours = tmp_path / "measured", tmp_path / "measured" / "yours"
+    yours.mkdir(parents=True)
+    other = document()
+    other["run"]["gpu"]["name"] = "NVIDIA A100-SXM4-80GB"
+    write(ours, "run.json", document())
+    write(yours, "run.json", other)
+    write(yours, "my run (2).json", document())
+    found = timings.read(ours, yours)
+    assert {record.id: record.yours for record in found.records} == {
+        "run": False,
+        "yours-run": True,
+        "yours-my-run-2": True,
+    }
+    assert [record.id for record in found.ours().records] == ["run"]
+    assert len(found.select(record="yours-run")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not UTF-8 text"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"null", "the record must be an object"),
+        (b'{"results": [{"model": "other"}]}', "the record has no schema"),
+        (json.dumps(document() | {"schema": 10**50}).encode(), "this version reads 1"),
+        (json.dumps(document(ROW | {"seqlen": 10**400})).encode(), "seqlen must be a whole number"),
+        (json.dumps(document(ROW | {"tflops_per_s": 1e400})).encode(), "must be a number"),
+        (json.dumps(document(ROW | {"kernel_names": 5})).encode(), "kernel_names must be a list"),
+        (json.dumps(document(ROW | {"settings": {"a": 1}})).encode(), "settings must be a text"),
+        (b'{"schema": 1, "schema": ' + b"9" * 5000 + b"}", "Exceeds the limit"),
+    ],
+)
+def test_a_file_that_is_no_record_costs_nothing_else(tmp_path: Path, content: bytes, why: str) -> None:
+    write(tmp_path, "good.json", document())
+    (tmp_path / "bad.json").write_bytes(content)
+    (tmp_path / "folder.json").mkdir()
+    found = timings.read(tmp_path)
+    assert [record.id for record in found.records] == ["good"]
+    assert [item.name for item in found.refused] == ["bad.json", "folder.json"]
+    assert why in found.refused[0].why
+    assert len(found.refused[0].why) < 200
+
+
+def leaves(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where everything in a JSON document stands."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, item in pairs for place in [(*above, key), *leaves(item, (*above, key))]]
+
+
+@given(
+    st.sampled_from(leaves(document())),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.lists(st.integers())
+    | st.sampled_from([{}, [], None, -1, 1e308, 10**400]),
+)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=400)
+def test_whatever_stands_in_a_place_it_is_read_or_refused(place: tuple[Any, ...], value: Any) -> None:
+    spoilt = document()
+    target: Any = spoilt
+    for key in place[:-1]:
+        target = target[key]
+    target[place[-1]] = value
+    with contextlib.suppress(RecordError):
+        parse(spoilt, "one")
 
 
 def test_rows_are_found_by_anything_given(tmp_path: Path) -> None:
@@ -218,5 +328,8 @@ def test_no_folder_means_no_records(tmp_path: Path) -> None:
 
 
 def test_the_project_s_own_records_are_accepted() -> None:
-    for record in timings.read(timings.MEASURED).records:
+    found = timings.read(timings.MEASURED)
+    assert found.records
+    assert found.refused == ()
+    for record in found.records:
         assert record.timings

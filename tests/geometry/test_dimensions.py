@@ -29,6 +29,12 @@ def test_the_drawn_die_has_the_published_area() -> None:
         ("memory_controllers", "gh100-controllers"),
         ("stacks_in_use", "h100-stacks"),
         ("dram_layers", "h100-layers"),
+        ("sms_in_use", "h100-sms"),
+        ("controllers_in_use", "h100-controllers"),
+        ("tensor_cores_per_sm", "gh100-tensor-cores-sm"),
+        ("registers_per_sm_kib", "h100-registers-sm"),
+        ("l1_per_sm_kib", "h100-l1-combined"),
+        ("shared_per_sm_kib", "h100-smem-sm"),
     ],
 )
 def test_counts_equal_the_ledger(name: str, fact: str) -> None:

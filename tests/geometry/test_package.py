@@ -11,11 +11,20 @@ from app.facts import registry
 
 GROUPS = {"package", "substrate", "interposer", "gpu_die", *(f"hbm_stack_{i}" for i in range(6))}
 TREE = {
-    "package": {"base", "base_caption", "substrate", "interposer", "moulding", "gpu_die"}
+    "package": {
+        "base",
+        "base_caption",
+        "base_caption_drawn",
+        "base_caption_true",
+        "substrate",
+        "interposer",
+        "moulding",
+        "gpu_die",
+    }
     | {f"hbm_stack_{i}" for i in range(6)},
-    "substrate": {"substrate_board", "substrate_core", "substrate_copper", "substrate_marks", "substrate_vias"}
+    "substrate": {"substrate_board", "substrate_core", "substrate_copper", "substrate_marks"}
     | {"bga_balls", "capacitors", "capacitor_ends"}
-    | {f"bga_balls_inner_{i}" for i in range(4)},
+    | {f"{field}_{i}" for field in ("bga_balls_inner", "substrate_vias") for i in range(4)},
     "interposer": {"interposer_plate"}
     | {f"{field}_{i}" for field in ("interposer_tsvs", "c4_bumps") for i in range(4)}
     | {f"{field}_{i}" for field in ("interposer_lanes", "microbumps") for i in range(3)},
@@ -32,15 +41,15 @@ PICKS |= {"microbumps", "moulding", "gpu_die"} | {f"hbm_stack_{i}" for i in rang
 SHARED = {
     frozenset(pair)
     for pair in (
-        ("base", "base_caption"),
+        *(("base", f"base_caption{end}") for end in ("", "_drawn", "_true")),
+        ("base_caption_drawn", "base_caption_true"),
         ("gpu_die_body", "gpu_die_floorplan"),
         ("gpu_die_body", "gpu_die_sms"),
         ("gpu_die_floorplan", "gpu_die_sms"),
         ("capacitors", "capacitor_ends"),
         *((f"interposer_lanes_{i}", "microbumps_2") for i in range(3)),
         *(("interposer_plate", f"interposer_tsvs_{i}") for i in range(4)),
-        ("substrate_core", "substrate_vias"),
-        ("substrate_copper", "substrate_vias"),
+        *((f"substrate_{layer}", f"substrate_vias_{i}") for layer in ("core", "copper") for i in range(4)),
         *((f"hbm_stack_5_{part}", "hbm_stack_5_tsvs") for part in ("base_die", "dram_dies", "films")),
     )
 }
@@ -236,7 +245,7 @@ def test_a_joint_stands_at_both_ends_of_every_lane(model: Any) -> None:
 def test_hidden_parts_are_marked_and_truly_hidden(model: Any) -> None:
     """What is said to lie inside reaches no outer face; what is said to be covered lies under tops or board."""
     inside = {name for name in model.nodes if model.nodes[name]["extras"].get("inside")}
-    assert inside == {"substrate_vias", "hbm_stack_5_tsvs", *model.family("interposer_tsvs")}
+    assert inside == {"hbm_stack_5_tsvs", *model.family("substrate_vias"), *model.family("interposer_tsvs")}
     hosts = {"interposer_tsvs": "interposer_plate", "substrate_vias": "substrate_board"}
     for name, host in hosts.items():
         low, high = model.bounds(host)
@@ -276,9 +285,18 @@ def test_the_package_stands_on_its_base_and_beside_the_caption(model: Any) -> No
     for part in (caption, board):
         assert (part[0, [0, 2]] > base[0, [0, 2]]).all()
         assert (part[1, [0, 2]] < base[1, [0, 2]]).all()
-    strokes = model.boxes("base_caption")
+    strokes = np.concatenate([model.boxes("base_caption"), model.boxes("base_caption_drawn")])
     clear = (strokes[:, 0] > board[1]) | (strokes[:, 1] < board[0])
     assert clear[:, [0, 2]].any(axis=1).all()
     line = [box for box in strokes if np.ptp(box[:, 0]) < 10 and board[1, 2] < box[0, 2] < base[1, 2] - 6]
     letters = [box for box in line if np.abs(box[:, 0]).max() < 40]
     assert len(letters) >= 100  # 28 characters that leave a stroke, most of them of several bars
+
+
+def test_one_cut_meets_ball_via_and_joint(model: Any) -> None:
+    """Balls, the board's vias and the interposer's joints and vias stand above one another, so a cut shows all four."""
+    balls = np.unique([copy[0, 3] for copy in model.copies("bga_balls_inner")])
+    for name in ("substrate_vias", "c4_bumps", "interposer_tsvs"):
+        for axis in (0, 2):
+            places = np.unique([copy[axis, 3] for copy in model.copies(name)])
+            assert np.abs(places[:, None] - balls).min(axis=1).max() < 0.01, name

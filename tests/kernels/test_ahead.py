@@ -18,7 +18,7 @@ PROGRAM = """
 import re, subprocess, sys, tempfile
 from pathlib import Path
 import triton
-from app.kernels import launching
+from app.kernels import configs, launching
 from app.kernels.bench import ahead
 from app.kernels.bench.cases import CheckCase
 
@@ -28,13 +28,18 @@ with launching.compile_only((9, 0)) as compiled:
         kernel, direction, head_dim = job.split(":")
         case = CheckCase("", direction, 1, 2, 1024, 1024, int(head_dim), False, "bf16")
         ahead.compile_one(ahead.Job(kernel, case))
-for one in compiled:
+    first = len(compiled)
+    case = CheckCase("", "backward", 1, 2, 1024, 1024, 256, False, "bf16")
+    ahead.compile_one(ahead.Job("fa2_triton", case, backward_tile=configs.Tile(32, 64, 8, 2)))
+named = [(one.metadata.name, one) for one in compiled[:first]]
+named += [("wide_" + one.metadata.name, one) for one in compiled[first:] if one.metadata.name == "fa2_backward"]
+for name, one in named:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         Path(file.name).write_bytes(one.asm["cubin"])
         listing = subprocess.run([tool, "-res-usage", "-sass", file.name], capture_output=True, text=True).stdout
     found = re.search(r"REG:(\\d+) STACK:(\\d+)", listing)
     counts = [len(re.findall(word, listing)) for word in ("HGMMA", "UTMALDG", "HMMA")]
-    print(one.metadata.name, *found.groups(), one.metadata.shared, *counts)
+    print(name, *found.groups(), one.metadata.shared, *counts)
 """
 
 
@@ -72,7 +77,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Resources]:
 def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
     backward = {"fa2_forward", "fa2_row_statistics", "fa2_backward", "fa2_round_dq"}
     standard = {"standard_matmul", "standard_softmax"}
-    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward", "fa3_forward"}
+    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward", "fa3_forward", "wide_fa2_backward"}
 
 
 @pytest.mark.parametrize(
@@ -100,6 +105,13 @@ def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, comp
 )
 def test_tiles_are_loaded_by_the_copy_engine(name: str, compiled: dict[str, Resources]) -> None:
     assert compiled[name].tma_loads > 0
+
+
+def test_a_tile_goes_to_the_pass_it_is_meant_for(compiled: dict[str, Resources]) -> None:
+    """With 32 rows of q two stages fit at head_dim 256, which the default of 64 rows would not."""
+    found = compiled["wide_fa2_backward"]
+    assert 131_080 < found.smem <= SMEM_PER_BLOCK
+    assert found.mma > 0  # the product for dq is 32 rows high, too short for WGMMA
 
 
 def test_jobs_that_compile_the_same_are_done_once() -> None:

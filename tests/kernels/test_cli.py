@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app import checkout
 from app.kernels import capability
 from app.kernels.bench import cli
 
@@ -78,3 +79,33 @@ def test_the_list_needs_no_gpu() -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "fa2_triton" in done.stdout
     assert "suite targets: 42 cases" in done.stdout
+
+
+def test_the_test_command_says_what_it_skips_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"torch": False, "triton": True}
+    monkeypatch.setattr(checkout.importlib.util, "find_spec", lambda name: found.get(name, True) or None)
+    (sentence,) = checkout.left_out(browser=True)
+    assert sentence.startswith("The kernels were not run")
+    assert "does not download" in sentence
+    found["torch"] = True
+    assert checkout.left_out(browser=True) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["bench", "--cases", "quick", "--out", "/some/where/run.json"], ["--cases", "quick", "--out", "run.json"]],
+)
+def test_a_record_keeps_the_command_without_the_machine_s_paths(arguments: list[str]) -> None:
+    assert " ".join(cli.told(arguments)) == "exhibit bench --cases quick --out run.json"
+
+
+def test_stopping_before_anything_was_measured_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(plan: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(capability, "missing", lambda needs: None)
+    monkeypatch.setattr(cli.run, "start", stopped)
+    assert cli.main(options("--cases", "none")) == 1
+    assert capsys.readouterr().err == "exhibit bench: stopped before anything was measured.\n"

@@ -155,13 +155,13 @@ def test_tuning_chooses_the_fastest_right_tile(
     chosen: list[configs.Tile] = []
     lines: list[str] = []
     times = iter([2.0, 1.0])
-    monkeypatch.setattr(configs, "choices", lambda *names: (slow, quick, unfit))
     monkeypatch.setattr(configs, "choose", lambda *arguments: chosen.append(arguments[-1]))
     monkeypatch.setattr(tune, "DEVICE", "cpu")
     monkeypatch.setattr(tune, "TUNED", ("fa2_triton",))
     summaries: Callable[..., harness.Summary] = lambda *a, **k: harness.summarize([next(times)])  # noqa: E731
     monkeypatch.setattr(harness, "measure", summaries)
-    tune.tune(tune.candidates([case]), lines.append, lambda: True)
+    listed = [tune.Candidate("fa2_triton", case, tile) for tile in (slow, quick, unfit)]
+    tune.tune(listed, lines.append, lambda: True)
     assert chosen == [quick]
     assert "16x32 w4 s1 1.000, 32x16 w4 s1 2.000" in lines[0]
     assert lines[1].strip().startswith("24x32 w4 s1:")

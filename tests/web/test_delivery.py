@@ -6,7 +6,8 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-PATHS = ["/", "/numbers", "/api/traffic", "/api/gpus", "/static/icon.svg", "/api/traffic/sweep"]
+PATHS = ["/", "/numbers", "/measurements", "/measurements?seqlen=4096&theme=dark", "/api/traffic", "/api/gpus"]
+PATHS += ["/static/icon.svg", "/api/traffic/sweep", "/api/timings?seqlen=4096", "/api/timings.csv?seqlen=4096"]
 
 
 @pytest.mark.parametrize("path", PATHS)

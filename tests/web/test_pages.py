@@ -118,6 +118,7 @@ def test_an_unknown_page_leads_back(client: TestClient) -> None:
     [
         ("exhibit.html", contexts.ExhibitContext),
         ("numbers.html", contexts.NumbersContext),
+        ("measurements.html", contexts.MeasurementsContext),
         ("glossary.html", contexts.GlossaryContext),
         ("cues.html", contexts.CuesContext),
         ("error.html", contexts.ErrorContext),

@@ -37,6 +37,10 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("/api/traffic", {"num_heads_kv": 2}, "num_heads_kv"),
     ("/api/exactness", {"seqlen": 1025}, "seqlen"),
     ("/api/exactness", {"seed": -1}, "seed"),
+    ("/api/timings", {"seqlen": 0}, "seqlen"),
+    ("/api/timings", {"l2": "hot"}, "l2"),
+    ("/api/timings.csv", {"kernal": "standard"}, "kernal"),
+    ("/api/timings.csv", {"record": "r" * 121}, "record"),
     ("/api/schedule", {}, "algorithm"),
     ("/api/schedule", {"algorithm": "fa9"}, "algorithm"),
     ("/api/schedule", {"algorithm": "fa2", "blocks_m": 33}, "blocks_m"),
@@ -62,7 +66,9 @@ def test_a_bad_parameter_is_named_with_what_is_allowed(
     assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/", "/static/nothing.js", "/api/facts/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/api/nothing", "/api/", "/static/nothing.js", "/api/facts/nothing", "/api/timings/nothing"]
+)
 def test_an_unknown_address_is_a_problem_document(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404

@@ -49,12 +49,16 @@ def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> lis
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _start, (compute_capability,)) as pool:
         waiting = {pool.submit(compile_one, job): job for job in jobs}
-        for future in as_completed(waiting):
-            error = future.exception()
-            if error is not None:
-                job = waiting[future]
-                choice = job.tile or job.backward_tile or job.roles or ""
-                failed.append(f"{job.kernel} {job.case} {choice}: {(str(error).splitlines() or [''])[0]}")
+        try:
+            for future in as_completed(waiting):
+                error = future.exception()
+                if error is not None:
+                    job = waiting[future]
+                    choice = job.tile or job.backward_tile or job.roles or ""
+                    failed.append(f"{job.kernel} {job.case} {choice}: {(str(error).splitlines() or [''])[0]}")
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)  # what has not begun need not be waited for
+            raise
     return failed
 
 

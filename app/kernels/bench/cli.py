@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.kernels import capability, registry
@@ -31,7 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget-ms", type=_positive, default=BUDGET_MS, help=f"measured time of a kernel on a case ({BUDGET_MS:g})"
     )
-    parser.add_argument("--out", type=Path, help="the record to write (default: a dated file in app/facts/measured)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the record to write (default: a dated file in app/facts/measured/yours, where the exhibit finds it)",
+    )
     parser.add_argument("--commit", help="commit to name in the record where there is no git checkout")
     parser.add_argument("--list", action="store_true", help="list kernels and suites, and what cannot run here")
 
@@ -44,13 +49,21 @@ def main(given: argparse.Namespace) -> int:
     if why_not is not None:
         return _fail(f"the bench needs a machine with an NVIDIA GPU and PyTorch: {why_not}.")
     try:
-        plan = make_plan(given, tuple(sys.argv))
+        plan = make_plan(given, told(sys.argv[1:]))
     except (KeyError, ValueError) as error:
         return _fail(f"{error.args[0]}.")
     try:
         return run.start(plan)
     except MissingEnvironmentError as error:
         return _fail(f"{error}.")
+    except KeyboardInterrupt:
+        return _fail("stopped before anything was measured.")
+
+
+def told(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The command as a record keeps it: the same however the bench was started, and of a path only the last part."""
+    words = arguments[1:] if arguments[:1] == ["bench"] else arguments
+    return ("exhibit", "bench", *(Path(word).name if "/" in word else word for word in words))
 
 
 def make_plan(given: argparse.Namespace, command: tuple[str, ...]) -> run.Plan:

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from app.kernels import configs
 from app.kernels.bench.cases import TimingCase
 
 MARKER = "counters_marker"
@@ -82,15 +83,16 @@ def command(kernel: str, cases: Path, done: Path) -> list[str]:
 def collect(kernel: str, cases: Sequence[TimingCase], timeout_s: float) -> dict[TimingCase, dict[str, Any]]:
     """Counters of the cases `kernel` could run, as the record's `counters` objects.
 
-    A case that is missing in the answer did not run or did not get its turn in `timeout_s`. CountersError when ncu
-    is missing or reads nothing at all.
+    It runs with the tiles that were chosen in this process. A case that is missing in the answer did not run or did
+    not get its turn in `timeout_s`. CountersError when ncu is missing or reads nothing at all.
     """
     why_not = available()
     if why_not:
         raise CountersError(why_not)
     with tempfile.TemporaryDirectory() as folder:
         listed, done = Path(folder) / "cases.json", Path(folder) / "done.json"
-        listed.write_text(json.dumps({"cases": [asdict(case) for case in cases], "seconds": timeout_s * 0.8}))
+        plan = {"cases": [asdict(case) for case in cases], "seconds": timeout_s * 0.8, "tiles": configs.chosen()}
+        listed.write_text(json.dumps(plan))
         try:
             ran = subprocess.run(
                 command(kernel, listed, done),

@@ -18,7 +18,7 @@ import torch
 import triton
 import triton.language as tl
 
-from app.kernels import registry
+from app.kernels import configs, registry
 from app.kernels.bench import check
 from app.kernels.bench.cases import TimingCase
 from app.kernels.bench.harness import FLUSH_TIMES
@@ -40,6 +40,7 @@ def main(kernel_id: str, cases_file: str, done_file: str) -> int:
     """Work off the list; 0 also when some cases could not run."""
     listed = json.loads(Path(cases_file).read_text())
     kernel = registry.get(kernel_id)
+    configs.restore(listed["tiles"])
     torch.cuda.set_stream(torch.cuda.Stream())
     l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     count = FLUSH_TIMES * l2_bytes // 4 // WIDTH * WIDTH

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.kernels import capability, peers
-from app.kernels.bench import ahead, cases, check, checking, counters, environment, harness, record, tune
+from app.kernels.bench import ahead, check, checking, counters, environment, harness, record, tune
 from app.kernels.bench.cases import TimingCase
 from app.kernels.bench.progress import Progress, say
 from app.kernels.registry import Kernel
@@ -82,7 +82,8 @@ class Bench:
         self.record.write()  # a record that would be refused is refused now, not after the work
         right = True
         try:
-            listed = tune.candidates(cases.load().suites["quick"]) if self.plan.tune else []
+            kernels = [kernel.id for kernel in self.plan.kernels]
+            listed = tune.candidates(self.plan.timing, kernels) if self.plan.tune else []
             if self.plan.compile_ahead:
                 self._compile(listed)
             if self.plan.check:
@@ -206,13 +207,16 @@ class Bench:
         if run is None:
             raise ValueError(f"it has no {case.direction} pass")
         ready = harness.captured(run)
+        names = kernel_names(run)
         block = bound.block if case.direction == "forward" else bound.backward_block
+        if kernel.kind == "peer":
+            block = peers.block_of(kernel.id, names, case.direction)
         common: dict[str, Any] = {
             "launch": ready.launch,
             "error": (verdict.relative, verdict.plain),
             "block": block,
             "settings": bound.settings,
-            "kernel_names": kernel_names(run),
+            "kernel_names": names,
         }
         warm = harness.measure(ready.run, self.clock, budget_ms=self.plan.budget_ms)
         rows = [record.row(kernel, case, "warm", summary=warm, **common)]
@@ -223,7 +227,7 @@ class Bench:
         return rows
 
     def _count(self) -> None:
-        """Attach counters to the rows of this run that were timed, kernel by kernel."""
+        """Attach counters to the rows of this run that were timed, kernel by kernel, with the tiles chosen in it."""
         for position, kernel in enumerate(self.plan.kernels):
             mine = [row for row in self.record.rows if row["kernel"] == kernel.id and row["status"] == "ok"]
             by_case = {tuple(row[name] for name in TimingCase.__slots__): row for row in reversed(mine)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.kernels import configs, registry
 from app.kernels.bench import check, harness
@@ -11,8 +11,10 @@ from app.kernels.bench.ahead import Job
 from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
-BUDGET_MS = 60.0
-TUNED = ("fa2_triton", "fa3_gluon")
+BUDGET_MS = 40.0
+TUNED = ("fa2_triton", "fa3_gluon", "standard")
+# What is timed with each tile: so many tokens, heads × head_dim so wide, a short and a long sequence.
+TOKENS, WIDTH, SHORT, LONG = 16_384, 2_048, 1_024, 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,30 @@ class Candidate:
         return Job(self.kernel, self.case.to_check, **as_argument(self.case.direction, self.choice))
 
 
-def candidates(cases: Sequence[TimingCase]) -> list[Candidate]:
-    """Everything to try, grouped by case, the defaults first."""
-    return [
-        Candidate(kernel, case, choice)
-        for kernel in TUNED
-        for case in cases
-        if registry.get(kernel).cannot_run(direction=case.direction, dtype=case.dtype, head_dim=case.head_dim) is None
-        for choice in configs.choices(kernel, case.direction, case.head_dim)
-    ]
+def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> list[Candidate]:
+    """Every choice of `kernels` for what `timing` will time, grouped by case; kinds of case that matter most come first.
+
+    One representative case for each pass, head_dim, mask and kind of length, whatever else differs.
+    """
+    cases = dict.fromkeys(representative(case) for case in timing)
+    listed = []
+    for case in cases:
+        for kernel in TUNED:
+            if kernel not in kernels:
+                continue
+            try:
+                found = configs.choices(kernel, case.direction, case.head_dim)
+            except KeyError:
+                continue  # this pass has nothing to choose
+            listed += [Candidate(kernel, case, choice) for choice in found if len(found) > 1]
+    return listed
+
+
+def representative(case: TimingCase) -> TimingCase:
+    """The case that stands for all short, or all long, sequences of the same pass, head_dim and mask."""
+    seqlen = SHORT if case.seqlen <= configs.SHORT else LONG
+    heads = WIDTH // case.head_dim
+    return replace(case, dtype="bf16", batch=TOKENS // seqlen, num_heads=heads, seqlen=seqlen)
 
 
 def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:
@@ -82,8 +99,9 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
                 notes.append(f"{tile}: {(str(error).splitlines() or [type(error).__name__])[0][:100]}")
         if times:
             best = min(times, key=lambda tile: times[tile])
-            configs.choose(kernel_id, case.direction, case.head_dim, case.causal, best)
+            configs.choose(kernel_id, case.direction, case.head_dim, case.causal, case.seqlen, best)
             order = ", ".join(f"{tile} {time:.3f}" for tile, time in sorted(times.items(), key=lambda item: item[1]))
-            report(f"{kernel_id} {case.direction} d{case.head_dim} {'causal' if case.causal else 'full'} ms: {order}")
+            mask = "causal" if case.causal else "full"
+            report(f"{kernel_id} {case.direction} d{case.head_dim} n{case.seqlen} {mask} ms: {order}")
         for note in notes:
             report(f"    {note}")

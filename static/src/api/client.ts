@@ -8,6 +8,7 @@ import type {
   RooflineAnswer,
   ScheduleAnswer,
   SoftmaxAnswer,
+  TimingsAnswer,
   TrafficAnswer,
 } from "./schema.gen";
 
@@ -87,12 +88,17 @@ export function getBroken(kind: string): Promise<BrokenAnswer> {
   return cached(address("/api/broken", { kind }));
 }
 
+export function getTimings(): Promise<TimingsAnswer> {
+  return cached("/api/timings");
+}
+
 export function getFact(id: string): Promise<FactAnswer> {
   return cached(`/api/facts/${encodeURIComponent(id)}`);
 }
 
 export interface ScheduleQuestion {
   algorithm: string;
+  direction?: string;
   seqlen: number;
   head_dim: number;
   causal: boolean;

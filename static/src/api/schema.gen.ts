@@ -157,6 +157,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/timings.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The raw samples of recorded measurements as CSV, one a line */
+        get: operations["get_timings_csv_api_timings_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timings/{record_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One whole record */
+        get: operations["get_record_api_timings__record_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gpus": {
         parameters: {
             query?: never;
@@ -832,6 +866,69 @@ export interface components {
             total_bytes: number;
         };
         /**
+         * MeasuredPoint
+         * @description A real kernel on a real GPU at exactly this setting, its own block sizes apart.
+         */
+        MeasuredPoint: {
+            /**
+             * Kernel
+             * @description id of the kernel in the record
+             */
+            kernel: string;
+            /**
+             * Name
+             * @description its name on the page
+             */
+            name: string;
+            /**
+             * Model
+             * @description the count it is to be read beside
+             * @enum {string}
+             */
+            model: "least" | "standard" | "fa1" | "fa2";
+            /**
+             * Gpu
+             * @description name the GPU reports
+             */
+            gpu: string;
+            /**
+             * Date
+             * @description day of the measurement, UTC
+             */
+            date: string;
+            /**
+             * Dtype
+             * @description precision of the inputs; a 16-bit setting finds both 16-bit kinds
+             * @enum {string}
+             */
+            dtype: "fp16" | "bf16" | "fp8" | "fp32";
+            /**
+             * Block M
+             * @description rows of Q the kernel handles at once, where it is known
+             */
+            block_m: number | null;
+            /**
+             * Block N
+             * @description rows of K and V it handles at once, where it is known
+             */
+            block_n: number | null;
+            /**
+             * Hbm Bytes
+             * @description read and written, HBM, by hardware counters, bytes; null: only timed
+             */
+            hbm_bytes: number | null;
+            /**
+             * L2 Sm Bytes
+             * @description both ways between L2 and SMs, by hardware counters, bytes
+             */
+            l2_sm_bytes: number | null;
+            /**
+             * Time Ms
+             * @description median time of one pass, milliseconds
+             */
+            time_ms: number;
+        };
+        /**
          * ModelTraffic
          * @description One way of counting, summed over heads and batch.
          */
@@ -942,6 +1039,22 @@ export interface components {
              * @description the parameters refused, if any
              */
             errors?: components["schemas"]["ParameterProblem"][];
+        };
+        /**
+         * RefusedAnswer
+         * @description A file that is not shown.
+         */
+        RefusedAnswer: {
+            /**
+             * Name
+             * @description name of the file
+             */
+            name: string;
+            /**
+             * Why
+             * @description what is wrong with it, in one clause
+             */
+            why: string;
         };
         /**
          * RoofPoint
@@ -1057,6 +1170,11 @@ export interface components {
              * @description name of the record
              */
             id: string;
+            /**
+             * Yours
+             * @description made on this machine by its owner; false: part of the exhibit
+             */
+            yours: boolean;
             /**
              * Run
              * @description date, command, commit, GPU as queried, driver, versions, clocks
@@ -1308,6 +1426,11 @@ export interface components {
              * @description records, oldest first
              */
             runs: components["schemas"]["RunAnswer"][];
+            /**
+             * Refused
+             * @description files that lie among the records and are none
+             */
+            refused: components["schemas"]["RefusedAnswer"][];
         };
         /**
          * TrafficAnswer
@@ -1371,11 +1494,9 @@ export interface components {
             variants: components["schemas"]["VariantTraffic"][];
             /**
              * Measured
-             * @description nearest recorded measurements; empty until records exist
+             * @description what was recorded for exactly this setting, or an empty list
              */
-            measured: {
-                [key: string]: unknown;
-            }[];
+            measured: components["schemas"]["MeasuredPoint"][];
         };
         /**
          * TrafficQuery
@@ -1527,9 +1648,11 @@ export type LabPoint = components['schemas']['LabPoint'];
 export type LabSweepAnswer = components['schemas']['LabSweepAnswer'];
 export type LeastTime = components['schemas']['LeastTime'];
 export type LineSum = components['schemas']['LineSum'];
+export type MeasuredPoint = components['schemas']['MeasuredPoint'];
 export type ModelTraffic = components['schemas']['ModelTraffic'];
 export type ParameterProblem = components['schemas']['ParameterProblem'];
 export type Problem = components['schemas']['Problem'];
+export type RefusedAnswer = components['schemas']['RefusedAnswer'];
 export type RoofPoint = components['schemas']['RoofPoint'];
 export type RooflineAnswer = components['schemas']['RooflineAnswer'];
 export type RooflineTime = components['schemas']['RooflineTime'];
@@ -1880,47 +2003,63 @@ export interface operations {
                      *       "measured": [
                      *         {
                      *           "kernel": "standard",
+                     *           "name": "Standard attention, three kernels",
+                     *           "model": "standard",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
                      *           "hbm_bytes": 89437440,
-                     *           "l2_to_sm_bytes": 150994944,
+                     *           "l2_sm_bytes": 219283456,
                      *           "time_ms": 0.071008
                      *         },
                      *         {
                      *           "kernel": "fa2_triton",
+                     *           "name": "FlashAttention-2 style",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
                      *           "hbm_bytes": 5560064,
-                     *           "l2_to_sm_bytes": 68157440,
+                     *           "l2_sm_bytes": 69222400,
                      *           "time_ms": 0.080896
                      *         },
                      *         {
                      *           "kernel": "sdpa_cudnn",
+                     *           "name": "cuDNN (PyTorch)",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
                      *           "hbm_bytes": 4491264,
-                     *           "l2_to_sm_bytes": 68159488,
+                     *           "l2_sm_bytes": 69210112,
                      *           "time_ms": 0.052992
                      *         },
                      *         {
                      *           "kernel": "sdpa_flash",
+                     *           "name": "FlashAttention-2 (PyTorch)",
+                     *           "model": "fa2",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 64,
                      *           "hbm_bytes": 14059264,
-                     *           "l2_to_sm_bytes": 146931712,
+                     *           "l2_sm_bytes": 156467200,
                      *           "time_ms": 0.039008
                      *         },
                      *         {
                      *           "kernel": "fa1_triton",
+                     *           "name": "FlashAttention-1 style",
+                     *           "model": "fa1",
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 64,
                      *           "hbm_bytes": 5945600,
-                     *           "l2_to_sm_bytes": 203390976,
+                     *           "l2_sm_bytes": 338640896,
                      *           "time_ms": 9.7032
                      *         }
                      *       ]
@@ -2437,6 +2576,8 @@ export interface operations {
     get_timings_api_timings_get: {
         parameters: {
             query?: {
+                /** @description id of a record */
+                record?: string | null;
                 /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
                 kernel?: string | null;
                 /** @description forward or backward pass */
@@ -2471,6 +2612,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimingsAnswer"];
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_timings_csv_api_timings_csv_get: {
+        parameters: {
+            query?: {
+                /** @description id of a record */
+                record?: string | null;
+                /** @description id of a kernel, such as fa2_triton or sdpa_cudnn */
+                kernel?: string | null;
+                /** @description forward or backward pass */
+                direction?: ("forward" | "backward") | null;
+                /** @description precision of the inputs */
+                dtype?: ("fp16" | "bf16" | "fp8" | "fp32") | null;
+                /** @description number of sequences */
+                batch?: number | null;
+                /** @description heads per sequence */
+                num_heads?: number | null;
+                /** @description sequence length, in tokens */
+                seqlen?: number | null;
+                /** @description head dimension */
+                head_dim?: number | null;
+                /** @description causal mask */
+                causal?: boolean | null;
+                /** @description state of the L2 cache before each run */
+                l2?: ("warm" | "flushed") | null;
+                /** @description name the GPU reports, such as NVIDIA H200 */
+                gpu?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8; header=present": string;
+                };
+            };
+            /** @description A parameter was refused; the answer names it, the allowed values and what was received. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/csv; charset=utf-8; header=present": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_record_api_timings__record_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the record */
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            /** @description Nothing has this id. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description A parameter was refused; the answer names it, the allowed values and what was received. */

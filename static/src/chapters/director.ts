@@ -9,9 +9,12 @@ const READING_LINE = 0.35;
 /** A jump is over when nothing has scrolled for this long. */
 const STILL_MS = 200;
 /** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
-const OFF_PX = 40;
+const OFF_PX = 8;
 const MOST_TRIES = 8;
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
+
+/** What the address points to, be it a place of the story or not: the laboratory, a closing section. */
+const elementNamed = () => document.getElementById(location.hash.slice(1));
 
 export class Director {
   private current: Place;
@@ -19,6 +22,8 @@ export class Director {
   private queued = 0;
   private travel = 0;
   private watching = true;
+  /** Of the page, when it was last looked at, in px. */
+  private height = 0;
   /** Where a jump is to end, until it has, or until the reader takes over. */
   private target: { element: HTMLElement; exact: boolean; tries: number } | null = null;
 
@@ -46,12 +51,16 @@ export class Director {
     });
     // Links and Back both end in a place that is named; the way there is not read.
     addEventListener("popstate", (event) => {
+      if (!this.watching) return;
       const named = placeNamed(chapters, location.hash);
-      if (!named || !this.watching) return;
+      if (!named) {
+        this.aim(elementNamed(), true);
+        return;
+      }
       const left: unknown = (event.state as { y?: unknown } | null)?.y;
       const y = typeof left === "number" && !clicked ? left : null;
       if (!clicked) this.jump(named, y);
-      this.aim(named, y === null);
+      this.aim(document.getElementById(anchorOf(named)), y === null);
       clicked = false;
       this.enter(named);
     });
@@ -75,13 +84,13 @@ export class Director {
     return this.current.chapter;
   }
 
-  /** Goes to the place the address names, or stays where the page is, and reports what is being read. */
+  /** Goes to whatever the address names, or stays where the page is, and reports what is being read. */
   start(): void {
     const named = placeNamed(this.chapters, location.hash);
-    if (named) {
-      this.jump(named);
-      this.aim(named, true);
-    }
+    // Other places of the page can be linked to as well, the laboratory above all.
+    const element = named ? document.getElementById(anchorOf(named)) : elementNamed();
+    element?.scrollIntoView({ behavior: "instant" });
+    this.aim(element, true);
     this.enter(named ?? this.atReadingLine(), true);
   }
 
@@ -95,7 +104,7 @@ export class Director {
   release(): void {
     this.watching = true;
     this.jump(this.current);
-    this.aim(this.current, true);
+    this.aim(document.getElementById(anchorOf(this.current)), true);
   }
 
   private jump(place: Place, y: number | null = null): void {
@@ -104,8 +113,7 @@ export class Director {
   }
 
   /** A jump to a place has begun: to its very spot, or (going back) to wherever in the chapter the reader was. */
-  private aim(place: Place, exact: boolean): void {
-    const element = document.getElementById(anchorOf(place));
+  private aim(element: HTMLElement | null, exact: boolean): void {
     this.target = element && { element, exact, tries: MOST_TRIES };
     this.travelOn();
   }
@@ -115,11 +123,14 @@ export class Director {
       this.travelOn();
       return;
     }
-    this.target = null;
+    // The browser scrolls too, to keep a page that grows above in its place; only the reader's scrolling ends a jump.
+    if (document.body.offsetHeight === this.height) this.target = null;
+    else if (this.target) this.travelOn();
     this.queue();
   }
 
   private travelOn(): void {
+    this.height = document.body.offsetHeight;
     clearTimeout(this.travel);
     this.travel = window.setTimeout(() => {
       this.travel = 0;
@@ -130,12 +141,15 @@ export class Director {
   /** What came to life on the way may have pushed the place away from where the jump ended. */
   private correct(): void {
     const { target } = this;
-    if (!target || target.tries-- === 0) return;
+    if (!target) return;
     const margin = parseFloat(getComputedStyle(target.element).scrollMarginTop);
     const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
     const off = Math.abs(target.element.getBoundingClientRect().top - margin - padding);
     const lost = target.exact ? off > OFF_PX : this.atReadingLine().chapter !== this.current.chapter;
-    if (!lost) return;
+    if (!lost || target.tries-- === 0) {
+      if (!placeNamed(this.chapters, `#${target.element.id}`)) this.queue();
+      return;
+    }
     target.element.scrollIntoView({ behavior: "instant" });
     this.travelOn();
   }

@@ -6,9 +6,14 @@ export interface Scene {
   pose: PoseName;
   explode: number;
   lit: readonly string[];
-  flow: "" | "standard" | "fa2";
+  flow: "" | "standard" | "fa1" | "fa2";
   grid: boolean;
   labels: boolean;
+  direction: "forward" | "backward";
+  plaque: boolean;
+  /** As in the address: "z0.36", or empty for the whole package. */
+  cut: string;
+  open: number;
   /** Share of the flow's schedule to stand at when the place is entered; null leaves it alone. */
   moment: number | null;
 }

@@ -34,7 +34,7 @@ export class BlockGrid {
 
   constructor(host: HTMLElement) {
     const svg = makeSvg("svg", { viewBox: `0 0 ${SIDE + MARGIN} ${SIDE + MARGIN}`, role: "img" }, this.title);
-    const text = { fill: "var(--quiet)", "font-size": 13 };
+    const text = { fill: "var(--quiet)" };
     svg.append(
       this.layer,
       makeSvg("text", { ...text, x: MARGIN, y: MARGIN - 9 }, "K and V blocks →"),

@@ -33,6 +33,7 @@ export class BlockHolds extends Sized {
     if (!this.width || !this.rows.length) return;
     this.frame(TOP + ROW * this.rows.length + 6);
     this.svg.replaceChildren(hatch(), ...this.rows.flatMap((row, at) => this.row(row, TOP + at * ROW)));
+    this.keepInside("text.figure-quiet");
   }
 
   private row(row: HeldRow, y: number): SVGElement[] {
@@ -61,7 +62,8 @@ export class BlockHolds extends Sized {
       const letters = drawn.filter((part) => part.classList.contains("bar-letter"));
       drawn.push(makeSvg("rect", { x: limit, y: bar, width: x - limit, height: BAR, fill: "url(#over)" }), ...letters);
     }
-    const right = limit > this.width * 0.6;
+    // To the side of the limit that has more room.
+    const right = limit > this.width / 2;
     drawn.push(
       makeSvg("line", {
         x1: limit,

@@ -49,6 +49,16 @@ export class FactorScale extends Sized {
         makeSvg("line", { x1: x.at(tick), x2: x.at(tick), y1: LINE - 4, y2: LINE + 4, class: "axis-line" }),
         makeSvg("text", { x: x.at(tick), y: LINE - 11, "text-anchor": "middle", class: "figure-quiet" }, `×${tick}`),
       ]),
+      // All lines before all names, whose halo keeps them readable where a line passes behind.
+      ...this.factors.map(({ value }, at) =>
+        makeSvg("line", {
+          x1: x.at(value),
+          x2: x.at(value),
+          y1: LINE,
+          y2: rows[at] as number,
+          class: "grid-line strong",
+        }),
+      ),
       ...this.factors.flatMap(({ name, value, strong }, at) =>
         this.factor(x.at(value), rows[at] as number, name, value, strong),
       ),
@@ -58,12 +68,12 @@ export class FactorScale extends Sized {
         transform: `translate(${x.at(this.guess)} ${LINE})`,
       }),
     );
+    this.keepInside("text.halo");
   }
 
   private factor(x: number, y: number, name: string, value: number, strong: boolean): SVGElement[] {
     const left = x > this.width * 0.55;
     return [
-      makeSvg("line", { x1: x, x2: x, y1: LINE, y2: y, class: "grid-line strong" }),
       makeSvg("circle", { cx: x, cy: LINE, r: strong ? 7 : 4.5, fill: strong ? "var(--way-flash)" : "var(--ink)" }),
       makeSvg(
         "text",

@@ -17,3 +17,17 @@ export function legendItem(curve: PanelCurve): HTMLLIElement {
   const edges = curve.edges ? ` (below: ${curve.edges[0]}; above: ${curve.edges[1]})` : "";
   return make("li", {}, key, `${curve.label}${edges}`);
 }
+
+/** An entry for a plain line. */
+export function legendLine(name: string, look: Readonly<Record<string, string>>): HTMLLIElement {
+  const key = makeSvg("svg", { width: 34, height: 14, "aria-hidden": "true" });
+  key.append(makeSvg("line", { x1: 1, x2: 33, y1: 7, y2: 7, ...look }));
+  return make("li", {}, key, name);
+}
+
+/** An entry for a mark, drawn around 0, 0. */
+export function legendMark(name: string, mark: SVGElement): HTMLLIElement {
+  const key = makeSvg("svg", { width: 34, height: 18, viewBox: "-17 -9 34 18", "aria-hidden": "true" });
+  key.append(mark);
+  return make("li", {}, key, name);
+}

@@ -6,7 +6,7 @@
 import { type LogScale, logScale, spread } from "../math/log-scale";
 import { make, makeSvg } from "../ui/dom";
 import { put } from "../ui/slots";
-import { legendItem } from "./legend";
+import { legendItem, legendMark } from "./legend";
 import { Sized } from "./sized";
 
 export interface PanelCurve {
@@ -23,10 +23,14 @@ export interface PanelCurve {
 }
 
 export interface PanelMark {
-  kind: "ghost" | "measured" | "kept";
+  kind: "ghost" | "measured";
   x: number;
   y: number;
   label: string;
+  /** Its entry in the legend, shared by marks that look alike. */
+  key?: string;
+  color?: string;
+  hollow?: boolean;
 }
 
 export interface PanelData {
@@ -42,8 +46,9 @@ export interface PanelWishes {
   by(stops: number): void;
 }
 
-const HEIGHT = 380;
-const MARGIN = { top: 26, bottom: 46, left: 58 };
+const HEIGHT = 402;
+/** Two lines of type above: the name of the axis, then the length at the lever. */
+const MARGIN = { top: 48, bottom: 46, left: 58 };
 /** Room for the longest name at the right, in heights of the type. */
 const LABEL_ROOM = 17.6;
 const ROOMY = 560;
@@ -122,8 +127,8 @@ export class LogPanel extends Sized {
       ...data.curves.flatMap((curve) => this.curve(curve, data.xs)),
     );
     if (roomy) this.svg.append(...this.labels(data.curves, right));
-    this.legend.hidden = roomy;
-    this.legend.replaceChildren(...(roomy ? [] : data.curves.map(legendItem)));
+    this.legend.replaceChildren(...(roomy ? [] : data.curves.map(legendItem)), ...legendOf(data.marks));
+    this.legend.hidden = !this.legend.childElementCount;
     this.dots = data.curves.map((curve) =>
       (curve.kind === "band" ? [0, 1] : [0]).map(() =>
         makeSvg("circle", { r: 4.5, fill: curve.color, stroke: "var(--sheet)", "stroke-width": 1.5 }),
@@ -140,7 +145,9 @@ export class LogPanel extends Sized {
     if (n === undefined) return;
     const x = this.x.at(n).toFixed(1);
     put(this.cursor, { x1: x, x2: x, y1: MARGIN.top - 4, y2: HEIGHT - MARGIN.bottom });
-    put(this.cursorText, { x: Math.min(Number(x), this.width - 40).toFixed(1), y: MARGIN.top - 10 });
+    const half = 3.3 * this.type;
+    const middle = Math.max(MARGIN.left - 6 + half, Math.min(Number(x), this.width - half));
+    put(this.cursorText, { x: middle.toFixed(1), y: MARGIN.top - 10 });
     const text = `N = ${n.toLocaleString("en")}`;
     if (this.cursorText.textContent !== text) this.cursorText.textContent = text;
     data.curves.forEach((curve, at) => {
@@ -172,7 +179,7 @@ export class LogPanel extends Sized {
     const ticks = octaves.flatMap((n, at) => {
       const x = this.x.at(n);
       const tick = makeSvg("line", { x1: x, x2: x, y1: bottom, y2: bottom + 5, class: "axis-line" });
-      const text = makeSvg("text", { x, y: bottom + 19, "text-anchor": "middle" }, n.toLocaleString("en"));
+      const text = makeSvg("text", { x, y: bottom + 6 + this.type, "text-anchor": "middle" }, n.toLocaleString("en"));
       return at % every ? [tick] : [tick, text];
     });
     const base = makeSvg("line", { x1: MARGIN.left, x2: right, y1: bottom, y2: bottom, class: "axis-line" });
@@ -182,7 +189,7 @@ export class LogPanel extends Sized {
       base,
       ...ticks,
       makeSvg("text", { ...name, x: right, y: bottom + 38, "text-anchor": "end" }, "sequence length N, tokens →"),
-      makeSvg("text", { ...name, x: 4, y: MARGIN.top - 10 }, "bytes, operations"),
+      makeSvg("text", { ...name, x: 4, y: 14 }, "bytes, operations"),
     ];
   }
 
@@ -228,9 +235,11 @@ export class LogPanel extends Sized {
   }
 
   private marks(marks: readonly PanelMark[]): SVGElement[] {
-    return marks.map(({ kind, x, y, label }) => {
+    return marks.map((mark) => {
+      const { kind, x, y, label } = mark;
       const at = `translate(${this.x.at(x).toFixed(1)} ${this.y.at(y).toFixed(1)})`;
-      const shape = makeSvg("path", { d: "M0 -8L8 0L0 8L-8 0Z", class: `mark-${kind}` });
+      const shape =
+        kind === "measured" ? diamond(mark) : makeSvg("path", { d: "M0 -8L8 0L0 8L-8 0Z", class: "mark-ghost" });
       const leftwards = this.x.at(x) > this.width * 0.55;
       const text = makeSvg(
         "text",
@@ -240,6 +249,24 @@ export class LogPanel extends Sized {
       return makeSvg("g", { transform: at }, makeSvg("title", {}, label), shape, text);
     });
   }
+}
+
+/** One mark of every look, in the order they come. */
+function legendOf(marks: readonly PanelMark[]): HTMLLIElement[] {
+  const looks = new Map(marks.flatMap((mark) => (mark.key ? [[mark.key, mark] as const] : [])));
+  return [...looks].map(([name, mark]) => legendMark(name, diamond(mark)));
+}
+
+function diamond({ color, hollow }: PanelMark): SVGPathElement {
+  const look = hollow ? { fill: "var(--sheet)", stroke: color } : { fill: color, stroke: "var(--sheet)" };
+  const path = makeSvg("path", {
+    d: "M0 -7L7 0L0 7L-7 0Z",
+    class: "mark-measured",
+    "stroke-width": hollow ? 2.25 : 1.5,
+  });
+  // A style, because the theme's colours are custom properties.
+  Object.assign(path.style, look);
+  return path;
 }
 
 function short(value: number): string {

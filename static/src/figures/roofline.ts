@@ -3,8 +3,9 @@
  * that meet at the ridge point; the heights of the points come with them.
  */
 import { type LogScale, logScale } from "../math/log-scale";
-import { makeSvg } from "../ui/dom";
+import { make, makeSvg } from "../ui/dom";
 import { put } from "../ui/slots";
+import { legendLine } from "./legend";
 import { Sized } from "./sized";
 
 export interface Roof {
@@ -24,6 +25,8 @@ export interface RoofPoint {
 
 const HEIGHT = 300;
 const MARGIN = { top: 28, bottom: 44, left: 64, right: 26 };
+/** One dash for each roof, so that the legend can tell them apart without colours. */
+const DASHES = ["none", "12 3", "6 3", "2 3"];
 const DOMAIN = { intensity: [1, 100_000], rate: [1e12, 2e15] } as const;
 
 export class RooflineFigure extends Sized {
@@ -32,12 +35,14 @@ export class RooflineFigure extends Sized {
   private chosen = "";
   private points: readonly RoofPoint[] = [];
   private marks: SVGCircleElement[] = [];
+  private readonly legend = make("ul", { class: "figure-legend roofs" });
 
   constructor(
     host: HTMLElement,
     private readonly roofs: readonly Roof[],
   ) {
     super(host, { class: "roofline", role: "img" });
+    host.append(this.legend);
   }
 
   show(chosen: string, points: readonly RoofPoint[], spoken: string): void {
@@ -59,6 +64,7 @@ export class RooflineFigure extends Sized {
     const mine = this.roofs.filter(({ id }) => id === this.chosen).map((roof) => this.roof(roof, true));
     this.svg.replaceChildren(...this.axes(), ...last.flat(), ...mine.flat());
     this.svg.append(...this.names(), ...this.marks);
+    this.legend.replaceChildren(...this.roofs.map((roof) => legendLine(roof.name, this.look(roof))));
     this.place();
   }
 
@@ -75,13 +81,18 @@ export class RooflineFigure extends Sized {
 
   /** Below the roof on the right there is always room. */
   private names(): SVGElement[] {
-    const x = this.width - MARGIN.right - 168;
+    const x = this.width - MARGIN.right - 12.6 * this.type;
     const y = HEIGHT - MARGIN.bottom - 18 * this.points.length;
     return this.points.flatMap((point, at) => {
       const key = dot(point, 5);
       put(key, { cx: x, cy: y + 18 * at });
       return [key, makeSvg("text", { x: x + 12, y: y + 18 * at + 4, class: "figure-label halo" }, point.name)];
     });
+  }
+
+  private look({ id }: Roof): Record<string, string> {
+    const dash = DASHES[this.roofs.findIndex((roof) => roof.id === id) % DASHES.length] ?? "none";
+    return { class: id === this.chosen ? "roof chosen" : "roof", "stroke-dasharray": dash };
   }
 
   private roof(roof: Roof, chosen: boolean): SVGElement[] {
@@ -95,7 +106,7 @@ export class RooflineFigure extends Sized {
     const line = makeSvg("polyline", {
       points: points.join(" "),
       fill: "none",
-      class: chosen ? "roof chosen" : "roof",
+      ...this.look(roof),
     });
     line.append(makeSvg("title", {}, roof.name));
     if (!chosen) return [line];
@@ -106,11 +117,15 @@ export class RooflineFigure extends Sized {
   private axes(): SVGElement[] {
     const bottom = HEIGHT - MARGIN.bottom;
     const right = this.width - MARGIN.right;
-    const down = this.x.tens().flatMap((value) => {
+    const tens = this.x.tens();
+    const every = (right - MARGIN.left) / (tens.length - 1) < 3.5 * this.type ? 2 : 1;
+    const down = tens.flatMap((value, at) => {
       const x = this.x.at(value);
+      const text = value < 1000 ? String(value) : `${value / 1000}\u00a0k`;
+      const middle = Math.min(x, this.width - 0.28 * this.type * text.length);
       return [
         makeSvg("line", { x1: x, x2: x, y1: MARGIN.top, y2: bottom, class: "grid-line" }),
-        makeSvg("text", { x, y: bottom + 18, "text-anchor": "middle" }, value.toLocaleString("en")),
+        ...(at % every ? [] : [makeSvg("text", { x: middle, y: bottom + 18, "text-anchor": "middle" }, text)]),
       ];
     });
     const across = this.y.tens().flatMap((value) => {

@@ -36,6 +36,15 @@ export abstract class Sized {
     return Number.parseFloat(getComputedStyle(this.svg).fontSize);
   }
 
+  /** Names that would leave the drawing move back into it. */
+  protected keepInside(names: string): void {
+    for (const text of this.svg.querySelectorAll<SVGTextElement>(names)) {
+      const { x, width } = text.getBBox();
+      const moved = Math.max(-x, Math.min(0, this.width - x - width));
+      if (moved) text.setAttribute("dx", moved.toFixed(1));
+    }
+  }
+
   /** What is said of the drawing to those who do not see it. */
   protected say(text: string): void {
     put(this.svg, { "aria-label": text });

@@ -13,7 +13,6 @@ export interface BarPart {
 
 export interface Bar {
   name: string;
-  note: string;
   total: string;
   parts: readonly BarPart[];
 }
@@ -130,7 +129,7 @@ export class TrafficBars extends Sized {
 }
 
 function place(drawn: Drawn, bar: Bar, scale: number): void {
-  write(drawn.name, `${bar.name}${bar.note ? ` · ${bar.note}` : ""}`);
+  write(drawn.name, bar.name);
   write(drawn.total, bar.total);
   let x = 0;
   const bytes = new Map(bar.parts.map((part) => [part.tensor, part.bytes]));

@@ -13,7 +13,8 @@ export interface PlayerView {
 export class Player {
   private time = 0;
   private length = 0;
-  private rate = STEPS_PER_SECOND;
+  /** Steps a second. */
+  pace = STEPS_PER_SECOND;
   private frame = 0;
   private last = 0;
 
@@ -28,10 +29,10 @@ export class Player {
   }
 
   /** Takes on a schedule of `length` steps and stands at `time`. */
-  load(length: number, time: number, rate: number): void {
+  load(length: number, time: number, pace = this.pace): void {
     this.stop();
     this.length = length;
-    this.rate = rate;
+    this.pace = pace;
     this.seek(time);
   }
 
@@ -68,7 +69,7 @@ export class Player {
   private readonly tick = (now: number): void => {
     const seconds = Math.min(LONGEST_FRAME_S, (now - this.last) / 1000);
     this.last = now;
-    this.time = Math.min(this.length, this.time + seconds * this.rate);
+    this.time = Math.min(this.length, this.time + seconds * this.pace);
     this.frame = this.time < this.length ? requestAnimationFrame(this.tick) : 0;
     this.changed(this.view);
   };

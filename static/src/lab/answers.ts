@@ -2,7 +2,7 @@
  * The sweeps the laboratory has: one per setting holds every stop of the lever, so moving it asks nothing. A length that
  * is no stop is asked for together with its double. The last few are kept.
  */
-import { address, getSweep, type Question } from "../api/client";
+import { ApiError, address, getSweep, type Question } from "../api/client";
 import type { LabPoint, LabSweepAnswer, TrafficAnswer } from "../api/schema.gen";
 import { LONGEST_SEQLEN, SETTING_NAMES } from "../state/setting";
 import type { Setting } from "../state/types";
@@ -34,6 +34,7 @@ export function at(sweep: LabSweepAnswer, seqlen: number): Point | null {
 
 export class Answers {
   private readonly kept = new Map<string, LabSweepAnswer>();
+  private readonly asked = new Map<string, Promise<LabSweepAnswer>>();
 
   constructor(private readonly stops: readonly number[]) {}
 
@@ -50,10 +51,23 @@ export class Answers {
     const path = this.path(setting, lengths);
     const known = this.kept.get(path);
     if (known) return known;
-    const sweep = await getSweep(this.question(setting, lengths), signal);
-    this.kept.set(path, sweep);
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value as string);
-    return sweep;
+    const asked = this.asked.get(path);
+    if (asked)
+      return asked.catch((error: unknown) => {
+        // Whoever asked first gave the question up; whoever joined still wants the answer.
+        if (error instanceof ApiError || signal?.aborted) throw error;
+        return this.get(setting, lengths, signal);
+      });
+    const answer = getSweep(this.question(setting, lengths), signal);
+    this.asked.set(path, answer);
+    try {
+      const sweep = await answer;
+      this.kept.set(path, sweep);
+      if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value as string);
+      return sweep;
+    } finally {
+      this.asked.delete(path);
+    }
   }
 
   private question(setting: Readonly<Setting>, lengths: readonly number[]): Question {

@@ -84,8 +84,8 @@ export class Compare {
 
   private readonly toggle: (on: boolean) => void;
 
-  /** The kept setting's own answer, for a ghost on the panel. */
-  get keptPoint(): Point | null {
+  /** The kept setting's own answer. */
+  private get keptPoint(): Point | null {
     return this.kept && this.sweep ? at(this.sweep, this.kept.seqlen) : null;
   }
 
@@ -131,7 +131,7 @@ export class Compare {
         if (element && element.dataset.value !== String(value)) element.dataset.value = String(value);
       });
       const [a, b] = values;
-      slots[2]?.set(a && b ? `× ${factor(b / a)}` : "–");
+      slots[2]?.set(a && b ? `×\u00a0${factor(b / a)}` : "–");
     }
   }
 }

@@ -116,7 +116,7 @@ export class Controls {
   }
 
   /** A named setting: its address, without what does not belong to the laboratory. */
-  private open(search: string): void {
+  open(search: string): void {
     const { state } = decode(search, this.choices);
     this.note("");
     this.store.set(labOf(state));

@@ -8,6 +8,7 @@ import { ApiError } from "../api/client";
 import type { LabSweepAnswer } from "../api/schema.gen";
 import { BlockGrid } from "../figures/block-grid";
 import { BlockHolds } from "../figures/block-holds";
+import { PassStrips } from "../figures/pass-strips";
 import { RooflineFigure } from "../figures/roofline";
 import { TrafficBars } from "../figures/traffic-bars";
 import { settingOf } from "../state/setting";
@@ -21,13 +22,14 @@ import { Compare } from "./compare";
 import { Controls } from "./controls";
 import { GpuTable } from "./gpu-table";
 import { rooms } from "./layout";
-import { measuredNote, measuredPoints } from "./measured";
 import { Panel } from "./panel";
-import { columns, held, passes, roofPoints, spoken, spokenColumns, spokenRoofs, verdict } from "./pictures";
+import { columns, held, passes, roofPoints, spoken, spokenColumns, spokenRoofs, strips, verdict } from "./pictures";
 import { Questions } from "./questions";
 import { Readouts } from "./readouts";
+import { Records } from "./records";
 import { Share } from "./share";
 import { CountsTable } from "./table";
+import { TensorTable } from "./tensors";
 import { describe } from "./words";
 
 const REST_MS = 250;
@@ -48,7 +50,6 @@ export class Lab {
   private asking: AbortController | null = null;
   private wanted = "";
   private shown: Setting | null = null;
-  private shownSweep: LabSweepAnswer | null = null;
   private drawnBlock = "";
   private readonly soon = eachFrame(() => this.refresh());
   private readonly rest = atRest(REST_MS, () => this.rested());
@@ -73,6 +74,8 @@ export class Lab {
       questions: new Questions(rooms.question, store, this.answers),
       panel: new Panel(rooms, { at: (n) => controls.toward(n), by: (by) => controls.by(by) }),
       bars: new TrafficBars(rooms.bars),
+      passes: new PassStrips(rooms.passStrips),
+      tensors: new TensorTable(rooms.tensors),
       holds: new BlockHolds(rooms.holds),
       roofline: new RooflineFigure(rooms.roofline, gpus),
       gpus: new GpuTable(rooms.gpus, gpus),
@@ -80,6 +83,7 @@ export class Lab {
       broken: new BreakIt(rooms.broken, store),
       share: new Share(rooms.share, store, this.answers, stops),
       table: new CountsTable(rooms.table),
+      records: new Records(rooms.records, (search) => controls.open(search)),
     };
     this.grid = new BlockGrid(rooms.grid);
     rooms.shown.append(this.shownLine.node);
@@ -163,13 +167,12 @@ export class Lab {
     this.shown = settingOf(state);
     this.shownLine.set(describe(this.shown));
     parts.readouts.show(point);
-    const measured = sweep === this.shownSweep ? null : measuredPoints(sweep.points);
-    if (measured) this.rooms.panelNote.textContent = measuredNote(measured);
-    parts.panel.show(state, sweep, point, measured ?? measuredPoints(sweep.points), spoken(point));
-    this.shownSweep = sweep;
+    parts.panel.show(state, sweep, point, spoken(point));
     const bars = columns(point);
     parts.bars.show(bars, spokenColumns(bars));
     this.passesLine.set(passes(point));
+    parts.passes.show(strips(point), passes(point));
+    parts.tensors.show(point);
     this.block(point);
     const roofed = roofPoints(point);
     parts.roofline.show(state.gpu, roofed, spokenRoofs(roofed));

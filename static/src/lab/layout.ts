@@ -9,8 +9,11 @@ export interface Rooms {
   panel: HTMLElement;
   panelNote: HTMLElement;
   panelTable: HTMLDetailsElement;
+  measuredTable: HTMLDetailsElement;
   bars: HTMLElement;
+  passStrips: HTMLElement;
   passes: HTMLElement;
+  tensors: HTMLDetailsElement;
   holds: HTMLElement;
   verdict: HTMLElement;
   roofline: HTMLElement;
@@ -21,6 +24,7 @@ export interface Rooms {
   broken: HTMLElement;
   share: HTMLElement;
   table: HTMLDetailsElement;
+  records: HTMLDetailsElement;
 }
 
 const SYMBOLS =
@@ -37,8 +41,11 @@ export function rooms(host: HTMLElement): Rooms {
     panel: room("figure"),
     panelNote: make("p", { class: "figure-note", id: "lab-measured" }),
     panelTable: make("details", {}, make("summary", {}, "The curves as a table")),
+    measuredTable: make("details", { id: "lab-measured-table" }),
     bars: room("figure"),
+    passStrips: room("figure", { id: "lab-pass-strips" }),
     passes: make("p", { class: "figure-note", id: "lab-passes" }),
+    tensors: make("details", { id: "lab-tensors" }),
     holds: room("figure"),
     verdict: make("p", { class: "verdict", id: "lab-verdict" }),
     roofline: room("figure"),
@@ -49,6 +56,7 @@ export function rooms(host: HTMLElement): Rooms {
     broken: room("break-it"),
     share: room("share"),
     table: make("details", { class: "all-counts", id: "lab-table" }),
+    records: make("details", { class: "all-counts", id: "lab-records" }),
   };
   const part = (title: string, note: string, ...content: Node[]): HTMLElement =>
     make(
@@ -68,12 +76,19 @@ export function rooms(host: HTMLElement): Rooms {
       "Three quantities that are easily confused, over all lengths. Drag on the chart, or use its arrow keys.",
       made.panel,
       made.panelNote,
+      made.measuredTable,
       made.panelTable,
     ),
     part(
       "Two lines, matrix by matrix",
       "What crosses from HBM onto the chip, and what crosses from the L2 into the SMs, on one scale. An SM reads K and V again and again; HBM hardly notices, while the L2 holds them.",
       made.bars,
+      made.tensors,
+    ),
+    part(
+      "Passes over K and V",
+      "How often all of K and V crosses from the L2 into the SMs: one pair of colours is one pass from the first row to the last.",
+      made.passStrips,
       made.passes,
     ),
     make(
@@ -97,6 +112,7 @@ export function rooms(host: HTMLElement): Rooms {
     part("Break it", "", made.broken),
     part("Take it with you", "", made.share),
     made.table,
+    made.records,
   );
   return made;
 }

@@ -45,8 +45,6 @@ export function openLab(
     }
   }
 
-  // A link to the laboratory is followed here: the page writes the chapter being read into the address as it starts.
-  if (location.hash === "#lab") host.scrollIntoView({ behavior: "instant" });
   new IntersectionObserver(([entry]) => entry?.isIntersecting && void open(), { rootMargin: NEAR }).observe(
     host.closest("section") ?? host,
   );

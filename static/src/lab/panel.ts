@@ -6,7 +6,7 @@ import { make } from "../ui/dom";
 import { decimalBytes, operations, whole } from "../ui/format";
 import { at, type Point } from "./answers";
 import type { Rooms } from "./layout";
-import type { MeasuredPoint } from "./measured";
+import { MeasuredTable, marksOf, measuredNote, measurementsOf, type Seen, seenIn } from "./measured";
 import { curves } from "./pictures";
 
 export class Panel {
@@ -14,33 +14,33 @@ export class Panel {
   private drawn = "";
   private sweep: LabSweepAnswer | null = null;
   private tableOf: LabSweepAnswer | null = null;
+  private seen: readonly Seen[] = [];
+  private readonly measured: MeasuredTable;
 
   constructor(
     private readonly rooms: Rooms,
     wishes: ConstructorParameters<typeof LogPanel>[1],
   ) {
     this.figure = new LogPanel(rooms.panel, wishes);
+    this.measured = new MeasuredTable(rooms.measuredTable);
     rooms.panelTable.addEventListener("toggle", () => this.table());
   }
 
-  show(
-    state: Readonly<ExhibitState>,
-    sweep: LabSweepAnswer,
-    point: Point,
-    measured: readonly MeasuredPoint[],
-    spoken: string,
-  ): void {
+  show(state: Readonly<ExhibitState>, sweep: LabSweepAnswer, point: Point, spoken: string): void {
     const ghosts = this.ghosts(state, sweep);
-    const drawn = JSON.stringify([ghosts, measured.length]);
+    const drawn = JSON.stringify(ghosts);
+    if (sweep !== this.sweep) {
+      this.seen = seenIn(sweep);
+      const all = make("a", { href: measurementsOf(state), class: "record" }, "Every measurement");
+      this.rooms.panelNote.replaceChildren(measuredNote(this.seen), " ", all);
+    }
     if (sweep !== this.sweep || drawn !== this.drawn) {
       this.drawn = drawn;
       this.sweep = sweep;
-      const points = measured.map(
-        (seen): PanelMark => ({ kind: "measured", x: seen.seqlen, y: seen.bytes, label: seen.label }),
-      );
-      this.figure.show({ xs: sweep.seqlens, curves: curves(sweep), marks: [...points, ...ghosts] });
+      this.figure.show({ xs: sweep.seqlens, curves: curves(sweep), marks: [...marksOf(this.seen), ...ghosts] });
       this.table();
     }
+    this.measured.show(this.seen, state.seqlen);
     this.figure.move(sweep.seqlens.indexOf(point.counts.shape.seqlen ?? 0), spoken);
   }
 

@@ -2,6 +2,7 @@
 import type { LabSweepAnswer } from "../api/schema.gen";
 import type { HeldRow } from "../figures/block-holds";
 import type { PanelCurve } from "../figures/log-panel";
+import type { PassStrip } from "../figures/pass-strips";
 import type { RoofPoint } from "../figures/roofline";
 import type { Bar, BarColumn, BarPart } from "../figures/traffic-bars";
 import { decimalBytes, digits, kib, operations, whole } from "../ui/format";
@@ -59,10 +60,9 @@ export function columns({ counts, lab }: Point): BarColumn[] {
   ): BarPart[] =>
     (list ?? []).map(({ tensor, read_bytes, written_bytes }) => ({ tensor, bytes: read_bytes + written_bytes }));
   const own = (model: "least" | "standard" | "fa1" | "fa2"): BarPart[] => parts(counts.models[model]?.by_tensor);
-  const bar = (name: string, note: string, pieces: BarPart[]): Bar => ({
+  const bar = (name: string, least: "" | "≥ ", pieces: BarPart[]): Bar => ({
     name,
-    note,
-    total: decimalBytes(pieces.reduce((sum, { bytes }) => sum + bytes, 0)),
+    total: least + decimalBytes(pieces.reduce((sum, { bytes }) => sum + bytes, 0)),
     parts: pieces,
   });
   return [
@@ -70,8 +70,8 @@ export function columns({ counts, lab }: Point): BarColumn[] {
       title: "HBM ↔ chip",
       bars: [
         bar("Standard", "", own("standard")),
-        bar("FlashAttention 1", "at least", parts(lab.by_tensor_hbm.fa1)),
-        bar("FlashAttention 2", "at least", parts(lab.by_tensor_hbm.fa2)),
+        bar("FlashAttention 1", "≥ ", parts(lab.by_tensor_hbm.fa1)),
+        bar("FlashAttention 2", "≥ ", parts(lab.by_tensor_hbm.fa2)),
         bar("Least possible", "", own("least")),
       ],
     },
@@ -90,7 +90,8 @@ export function columns({ counts, lab }: Point): BarColumn[] {
 export function spokenColumns(shown: readonly BarColumn[]): string {
   return shown
     .map(
-      ({ title, bars }) => `${title}: ${bars.map(({ name, note, total }) => `${name} ${note} ${total}`).join(", ")}.`,
+      ({ title, bars }) =>
+        `${title}: ${bars.map(({ name, total }) => `${name} ${total.replace("≥", "at least")}`).join(", ")}.`,
     )
     .join(" ");
 }
@@ -157,6 +158,16 @@ export function spoken({ counts, lab }: Point): string {
     `${decimalBytes(lab.bands.fa2?.lower_bytes ?? 0)}, ${decimalBytes(fa2.total_bytes)} into the SMs. ` +
     `Both compute ${operations(counts.flops.fa2 ?? 0)} or little more. ${counts.block.fits ? "The block fits." : "The block does not fit."}`
   );
+}
+
+/** How often each way takes K and V into the SMs; nothing for the backward pass, where the loops run the other way. */
+export function strips({ counts: { kv_passes: times } }: Point): PassStrip[] {
+  if (!times) return [];
+  return [
+    { name: "Standard", passes: times.standard ?? 0 },
+    { name: "FlashAttention 1", passes: times.fa1 ?? 0 },
+    { name: "FlashAttention 2", passes: times.fa2 ?? 0 },
+  ];
 }
 
 export function passes({ counts }: Point): string {

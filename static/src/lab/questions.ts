@@ -22,7 +22,7 @@ interface Line {
 const FIRST_DIM = 64;
 const SECOND_DIM = 128;
 const THIRD_DIM = 256;
-const times = (value: number): string => `× ${factor(value)}`;
+const times = (value: number): string => `×\u00a0${factor(value)}`;
 
 export class Questions {
   private readonly host: HTMLElement;
@@ -87,7 +87,11 @@ export class Questions {
       title,
       gap(guess.value, answer, "the bytes into the SMs grow"),
       scale(
-        lines.map(({ name, asked, ...rest }) => ({ name, value: growth({ name, ...rest }), strong: asked === true })),
+        lines.map((shown) => ({
+          name: shown.name.replace("FlashAttention", "Flash"),
+          value: growth(shown),
+          strong: shown.asked === true,
+        })),
         guess.value,
       ),
       table(["", `N = ${whole(from)}`, `N = ${whole(to)}`, "grows"], lines),

@@ -7,6 +7,7 @@ import { make } from "../ui/dom";
 import { decimalBytes, digits, duration, kib, operations, whole } from "../ui/format";
 import { Slot } from "../ui/slots";
 import type { Point } from "./answers";
+import { quickest } from "./measured";
 import { subscripted } from "./words";
 
 type Readout = FormulaAnswer["readout"];
@@ -14,6 +15,7 @@ type Readout = FormulaAnswer["readout"];
 type Row = readonly [string, (point: Point) => number | boolean | undefined, (value: number, point: Point) => string];
 
 const NONE = "–";
+const NOT_MEASURED = "no record";
 
 const CARDS: readonly { readout: Readout; title: string; what: string; rows: readonly Row[] }[] = [
   {
@@ -71,6 +73,8 @@ const CARDS: readonly { readout: Readout; title: string; what: string; rows: rea
       ["standard", (point) => time(point, "standard"), duration],
       ["FlashAttention", (point) => time(point, "fa2_lower"), (value) => `≥ ${duration(value)}`],
       ["no help from L2", (point) => time(point, "fa2"), duration],
+      ["standard, measured", (point) => measured(point, "standard"), (us, point) => onItsGpu(us, point, "standard")],
+      ["Flash, measured", (point) => measured(point, "fa2"), (us, point) => onItsGpu(us, point, "fa2")],
     ],
   },
 ];
@@ -97,6 +101,15 @@ const MODELS: Record<string, string> = { standard: "standard", fa1: "FlashAttent
 
 function time({ counts, lab }: Point, way: "standard" | "fa2_lower" | "fa2"): number | undefined {
   return lab.gpus[counts.shape.gpu ?? "h100_sxm5"]?.[way]?.time_us;
+}
+
+function measured(point: Point, way: "standard" | "fa2"): number | undefined {
+  const seen = quickest(point, way);
+  return seen && 1000 * seen.time_ms;
+}
+
+function onItsGpu(us: number, point: Point, way: "standard" | "fa2"): string {
+  return `${duration(us)} on ${quickest(point, way)?.gpu.replace("NVIDIA ", "")}`;
 }
 
 function limited(value: number, limit: number): string {
@@ -150,7 +163,8 @@ export class Readouts {
         const exact = String(value);
         if (element.dataset.value === exact) continue;
         element.dataset.value = exact;
-        slot.set(value === undefined ? NONE : row[2](Number(value), point));
+        const none = row[0].endsWith("measured") ? NOT_MEASURED : NONE;
+        slot.set(value === undefined ? none : row[2](Number(value), point));
       }
       if (card.element.open) this.unfold(card);
     }
@@ -195,9 +209,10 @@ function entry(formula: FormulaAnswer, [substituted, result]: Slot[]): HTMLEleme
   ];
 }
 
-function written({ value, unit }: FormulaAnswer): string {
+function written({ value, unit, readout }: FormulaAnswer): string {
   if (unit === "µs") return `${digits(value, 6)} µs`;
   if (unit === "passes") return digits(value, 6);
-  const short = unit === "FLOP" ? operations(value) : decimalBytes(value);
+  const bytes = readout === "fits" ? kib : decimalBytes;
+  const short = (unit === "FLOP" ? operations : bytes)(value);
   return value < 1000 ? `${whole(value)} ${unit}` : `${whole(value)} ${unit} = ${short}`;
 }

@@ -32,9 +32,9 @@ function said<K extends keyof Setting>(setting: Readonly<Setting>, key: K): stri
 /** The whole setting in one line. */
 export function describe(setting: Readonly<Setting>): string {
   const heads =
-    setting.numHeads * setting.batch === 1
-      ? "one head"
-      : `${setting.numHeads} × ${setting.batch} heads × batch${setting.numHeadsKv ? `, ${setting.numHeadsKv} K/V heads` : ""}`;
+    SAID.numHeads(setting.numHeads) +
+    (setting.numHeadsKv ? `, ${SAID.numHeadsKv(setting.numHeadsKv)}` : "") +
+    (setting.batch > 1 ? `, ${SAID.batch(setting.batch)}` : "");
   const mask = setting.causal ? ", causal" : "";
   return (
     `N = ${whole(setting.seqlen)}, d = ${setting.headDim}, blocks of ${setting.blockM} × ${setting.blockN}, ` +

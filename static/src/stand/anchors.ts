@@ -2,10 +2,10 @@
  * What can carry a callout, in which order of importance, and where its leader line ends. An anchor is a place in the
  * part's bounds; places at the front or right turn to the other side when the reader walks round.
  */
-import { type Box, boxMoved, project, type Vec3, type View } from "../math/view";
+import { type Box, project, type Vec3, type View } from "../math/view";
 import type { CalloutInput } from "./callouts";
-import { explodeOffset } from "./explode";
-import type { PackageModel } from "./package";
+import type { PackageModel, PackagePart } from "./package";
+import { bodiesOf, boxPlaced, layerRise, OPENING_STACK, partBox, type Shape } from "./placement";
 import { FOV } from "./poses";
 import type { PoseName, StandState } from "./types";
 
@@ -66,23 +66,33 @@ function nearestBody(boxes: readonly Box[], wanted: Vec3): Vec3 {
 export function calloutAnchors(
   model: PackageModel,
   state: StandState,
-  explode: number,
+  shape: Shape,
   azimuth: number,
   busySm: number | null,
+  cut: readonly CalloutAnchor[] = [],
 ): CalloutAnchor[] {
-  const anchors: CalloutAnchor[] = [];
+  const anchors: CalloutAnchor[] = [...cut];
+  const named = new Set(cut.map(({ id }) => id));
+  const stack = model.parts.get(OPENING_STACK);
+  const opened = stack !== undefined && shape.open > 0.5 && !shape.hidden.has(stack.id);
+  if (opened && state.pose === "stack") anchors.push(...layerAnchors(stack, shape));
   for (const { part: id, place, rank, poses } of PARTS) {
+    if (named.has(id) || (id.startsWith("hbm_stack") && cut.some((anchor) => anchor.id.startsWith("hbm_stack"))))
+      continue;
     if (poses ? !poses.includes(state.pose) : id === "hbm_stack_2" && state.pose === "stack") continue;
+    // In front of an opened stack, its layers are named and little else.
+    if (opened && state.pose === "stack" && id !== "interposer" && id !== OPENING_STACK) continue;
     // While data flows, only what it passes through is named.
     if (state.flow && rank > 4) continue;
     if (state.flow && id === "base") continue;
     const part = model.parts.get(id);
     if (!part) continue;
-    const box = boxMoved(part.bounds, explodeOffset(part.group, explode));
+    const box = partBox(part, shape);
+    if (!box) continue;
     let at = within(box, place, azimuth);
     if (id === "capacitors")
       at = nearestBody(
-        part.boxes.map((body) => boxMoved(body, explodeOffset(part.group, explode))),
+        bodiesOf(part, shape).map((body) => boxPlaced(body, part.group, shape)),
         at,
       );
     // One stack stands for all: the number in its own name would only puzzle.
@@ -90,12 +100,53 @@ export function calloutAnchors(
     anchors.push({ id, title, rank: state.lit.includes(id) ? rank - 10 : rank, at });
   }
   const levels = state.flow !== null || state.pose === "levels" || state.pose === "die";
-  if (levels && explode < 0.2) {
+  if (levels && shape.explode < 0.2 && !shape.hidden.has("gpu_die")) {
     const l2 = model.regions.l2[1];
     const sm = model.regions.sm[busySm ?? 80];
-    if (l2) anchors.push({ id: "l2", title: LEVELS.l2, rank: -2, at: [l2[0] + l2[2] * 0.35, model.dieTop, l2[1]] });
+    if (l2)
+      anchors.push({
+        id: "l2",
+        title: LEVELS.l2,
+        rank: -2,
+        at: [l2[0] + l2[2] * 0.35, model.dieTop * shape.scale, l2[1]],
+      });
     if (sm)
-      anchors.push({ id: "sm", title: LEVELS.sm, rank: -1, at: [sm[0] + sm[2] / 2, model.dieTop, sm[1] + sm[3] / 2] });
+      anchors.push({
+        id: "sm",
+        title: LEVELS.sm,
+        rank: -1,
+        at: [sm[0] + sm[2] / 2, model.dieTop * shape.scale, sm[1] + sm[3] / 2],
+      });
+  }
+  return anchors;
+}
+
+/** Names of the layers of an opened stack, from the bottom up, and of what joins them. */
+function layerAnchors(stack: PackagePart, shape: Shape): CalloutAnchor[] {
+  const bodies = bodiesOf(stack, { ...shape, open: 0 });
+  const largest: Box[] = [];
+  const size = ({ min, max }: Box) => (max[0] - min[0]) * (max[1] - min[1]) * (max[2] - min[2]);
+  const layers = stack.layers ?? [];
+  if (bodies.length !== layers.length) return [];
+  bodies.forEach((box, i) => {
+    const layer = layers[i] as number;
+    const known = largest[layer];
+    if (!known || size(box) > size(known)) largest[layer] = box;
+  });
+  const placed = largest.map((box, layer) => {
+    const rise = layerRise(layer, shape);
+    const [min, max] = [box.min, box.max].map(([x, y, z]): Vec3 => [x, y + rise, z]) as [Vec3, Vec3];
+    return boxPlaced({ min, max }, stack.group, shape);
+  });
+  const anchors = placed.map(({ min, max }, layer): CalloutAnchor => {
+    const title = layer === 0 ? "Base die" : `DRAM die ${layer}`;
+    return { id: `layer_${layer}`, title, rank: -5, at: [max[0], (min[1] + max[1]) / 2, max[2] - 1.5] };
+  });
+  const top = placed[placed.length - 2];
+  // Vias and joints stand in a strip along the middle of each layer; the topmost has none.
+  if (top) {
+    const middle = (top.min[2] + top.max[2]) / 2;
+    anchors.push({ id: "vias", title: "Vias with joints", rank: -4, at: [top.min[0] + 2.5, top.max[1], middle + 0.9] });
   }
   return anchors;
 }

@@ -8,6 +8,8 @@ import type { Room } from "./themes";
 const SVG = "http://www.w3.org/2000/svg";
 /** Hosts narrower than this carry fewer labels, in px. */
 const NARROW = 520;
+/** Hosts as tall as this may carry more labels a side, in px: names on a cut face, layers of an opened stack. */
+const TALL = 420;
 
 export interface CalloutInput {
   id: string;
@@ -60,7 +62,11 @@ export class Callouts {
       }
       return { id: input.id, x: input.x, y: input.y, width: drawn.width, height: drawn.height, rank: input.rank };
     });
-    const placed = layoutCallouts(anchors, { width, height, edge: 12, gap: 8, perColumn: narrow ? 2 : 5 }, this.sides);
+    const placed = layoutCallouts(
+      anchors,
+      { width, height, edge: 12, gap: 8, perColumn: narrow ? 2 : height < TALL ? 5 : 9 },
+      this.sides,
+    );
     const shown = new Set(placed.map(({ id }) => id));
     for (const [id, drawn] of this.drawn) if (!shown.has(id)) toggle(drawn, false);
     for (const place of placed) this.put(place, bright.has(place.id));
@@ -94,7 +100,7 @@ export class Callouts {
       top: "0",
       boxSizing: "border-box",
       textAlign: "center",
-      whiteSpace: "nowrap",
+      whiteSpace: "pre",
       padding: "2px 8px",
       borderRadius: "4px",
       lineHeight: "1.35",

@@ -3,7 +3,8 @@
  * and the places where tiles stay between moves. Built once per schedule; asking afterwards costs only what is in
  * flight. Nothing here is drawn and nothing is timed by a clock.
  */
-import { staysOf } from "./flow-stays";
+import { ownersOf } from "./flow-owners";
+import { staysInL2, staysOnSm } from "./flow-stays";
 import { moveWindow, type StepShape } from "./flow-timing";
 import type { Compute, Move, Schedule, Tensor } from "./types";
 
@@ -23,7 +24,8 @@ export interface Stay {
   fades: boolean;
 }
 
-export interface FlowIndex {
+/** Moves and score blocks in the order of their steps, with the span of each move. */
+export interface Sorted {
   moves: readonly Move[];
   /** First move of each step, and one past the last. */
   moveStart: Int32Array;
@@ -33,16 +35,30 @@ export interface FlowIndex {
   owners: Int32Array;
   computes: readonly Compute[];
   computeStart: Int32Array;
+  /** How each step shares out its time; the same for all that work at once. */
   shapes: readonly StepShape[];
+}
+
+export interface FlowIndex {
+  moves: readonly Move[];
+  moveStart: Int32Array;
+  starts: Float64Array;
+  ends: Float64Array;
+  /** The SM each move leads to or from. */
+  moveOwners: Int32Array;
+  computes: readonly Compute[];
+  computeStart: Int32Array;
+  shapes: readonly StepShape[];
+  /** The SMs at work in each step. */
+  busy: readonly (readonly number[])[];
   /** Bytes by line and direction before each step: HBM read, HBM written, L2 to SM, SM to L2. */
   sums: Float64Array;
   stays: readonly Stay[];
   /** Which stays touch each step, as lists laid end to end. */
   stayStart: Int32Array;
   stayItems: Int32Array;
-  /** Moment at which each score block, as S and as P, has arrived in HBM; Infinity if it never does. */
-  storedS: Float64Array;
-  storedP: Float64Array;
+  /** Moment from which each score block lies in HBM as S or dP, as P, as dS; Infinity if it never does. */
+  stored: readonly [Float64Array, Float64Array, Float64Array];
   /** 1 where a score block is ever computed: under a causal mask some are not. */
   exists: Uint8Array;
 }
@@ -64,6 +80,8 @@ export function lineOf(move: Move): 0 | 1 | 2 | 3 {
   return move.target === "sm" ? 2 : 3;
 }
 
+const byStep = (a: { step: number }, b: { step: number }): number => a.step - b.step;
+
 function offsets(items: readonly { step: number }[], steps: number): Int32Array {
   const start = new Int32Array(steps + 1);
   for (const item of items) {
@@ -74,101 +92,131 @@ function offsets(items: readonly { step: number }[], steps: number): Int32Array 
   return start;
 }
 
-function build(schedule: Schedule): FlowIndex {
+function shapesOf(schedule: Schedule): StepShape[] {
+  const shapes = Array.from({ length: schedule.num_steps }, () => ({
+    fromHbm: false,
+    reads: false,
+    computes: false,
+    writes: false,
+  }));
+  for (const { step, source, target } of schedule.moves) {
+    const shape = shapes[step];
+    if (!shape) continue;
+    shape.fromHbm ||= source === "hbm";
+    shape.reads ||= target === "sm" || source === "hbm";
+    shape.writes ||= source === "sm" || target === "hbm";
+  }
+  for (const { step } of schedule.computes) if (shapes[step]) shapes[step].computes = true;
+  return shapes;
+}
+
+function sorted(
+  raw: { moves: readonly Move[]; computes: readonly Compute[] },
+  shapes: readonly StepShape[],
+  owner: number | null,
+  schedule: Schedule,
+): Sorted {
   const steps = schedule.num_steps;
-  const moves = [...schedule.moves].sort((a, b) => a.step - b.step);
-  const computes = [...schedule.computes].sort((a, b) => a.step - b.step);
+  const moves = [...raw.moves].sort(byStep);
+  const computes = [...raw.computes].sort(byStep);
   const moveStart = offsets(moves, steps);
   const computeStart = offsets(computes, steps);
-  const shapes: StepShape[] = [];
-  for (let step = 0; step < steps; step++) {
-    const here = moves.slice(moveStart[step], moveStart[step + 1]);
-    shapes.push({
-      fromHbm: here.some((move) => move.source === "hbm"),
-      reads: here.some((move) => move.target === "sm" || move.source === "hbm"),
-      computes: (computeStart[step] as number) < (computeStart[step + 1] as number),
-      writes: here.some((move) => move.source === "sm" || move.target === "hbm"),
-    });
-  }
   const starts = new Float64Array(moves.length);
   const ends = new Float64Array(moves.length);
-  const owners = ownersOf(moves, moveStart, computes, computeStart, steps);
-  const sums = new Float64Array((steps + 1) * 4);
-  const blocks = schedule.blocks_m * schedule.blocks_n;
-  const storedS = new Float64Array(blocks).fill(Number.POSITIVE_INFINITY);
-  const storedP = new Float64Array(blocks).fill(Number.POSITIVE_INFINITY);
   const leaving = leavingOrder(moves);
   moves.forEach((move, i) => {
     const { order, count } = leaving[i] as Leaving;
     const span = moveWindow(move, shapes[move.step] as StepShape, order, count);
     starts[i] = move.step + span.start;
     ends[i] = move.step + span.end;
-    const at = (move.step + 1) * 4 + lineOf(move);
-    sums[at] = (sums[at] as number) + move.bytes;
-    if (move.target === "hbm" && move.m_block !== null && move.n_block !== null) {
-      const cell = move.m_block * schedule.blocks_n + move.n_block;
-      if (move.tensor === "s" || move.tensor === "dp")
-        storedS[cell] = Math.min(storedS[cell] as number, ends[i] as number);
-      if (move.tensor === "p" || move.tensor === "ds")
-        storedP[cell] = Math.min(storedP[cell] as number, ends[i] as number);
-    }
   });
-  for (let i = 4; i < sums.length; i++) sums[i] = (sums[i] as number) + (sums[i - 4] as number);
-  const exists = new Uint8Array(blocks);
-  for (const block of computes) exists[block.m_block * schedule.blocks_n + block.n_block] = 1;
-  const stays = staysOf({ moves, moveStart, starts, ends, owners, computes, computeStart, shapes });
-  const { stayStart, stayItems } = bucket(stays, steps);
+  const part = { moves, moveStart, starts, ends, computes, computeStart, shapes };
+  const owners = owner === null ? ownersOf(part, schedule) : new Int32Array(steps).fill(owner);
+  return { ...part, owners };
+}
+
+function build(schedule: Schedule): FlowIndex {
+  const steps = schedule.num_steps;
+  const shapes = shapesOf(schedule);
+  const strands = schedule.strands?.map((strand) => sorted(strand, shapes, strand.owner, schedule)) ?? [
+    sorted(schedule, shapes, null, schedule),
+  ];
+  const all = strands
+    .flatMap((strand) =>
+      strand.moves.map((move, i) => ({
+        move,
+        step: move.step,
+        start: strand.starts[i] as number,
+        end: strand.ends[i] as number,
+        owner: strand.owners[move.step] as number,
+      })),
+    )
+    .sort(byStep);
+  const moves = all.map(({ move }) => move);
+  const computes = strands.flatMap((strand) => strand.computes).sort(byStep);
+  const starts = Float64Array.from(all, ({ start }) => start);
+  const ends = Float64Array.from(all, ({ end }) => end);
+  const moveStart = offsets(moves, steps);
+  const stays = [...staysInL2({ moves, starts, ends }), ...strands.flatMap((strand) => staysOnSm(strand))];
   return {
     moves,
     moveStart,
     starts,
     ends,
-    owners,
+    moveOwners: Int32Array.from(all, ({ owner }) => owner),
     computes,
-    computeStart,
+    computeStart: offsets(computes, steps),
     shapes,
-    sums,
+    busy: busyOf(strands, steps),
+    sums: sumsOf(moves, steps),
     stays,
-    stayStart,
-    stayItems,
-    storedS,
-    storedP,
-    exists,
+    ...bucket(stays, steps),
+    stored: storedFrom(schedule, moves, ends),
+    exists: existing(schedule),
   };
 }
 
-/**
- * Which SM a step runs on. Where neighbouring steps share a row of blocks, that row has an SM of its own (version 2 and
- * the standard way); where they share a column, the column has (the order of version 1 and of most backward passes).
- */
-function ownersOf(
-  moves: readonly Move[],
-  moveStart: Int32Array,
-  computes: readonly Compute[],
-  computeStart: Int32Array,
-  steps: number,
-): Int32Array {
-  const owners = new Int32Array(steps);
-  const blockAt = (step: number) => (step >= 0 && step < steps ? computes[computeStart[step] as number] : undefined);
-  for (let step = 0; step < steps; step++) {
-    const block = blockAt(step);
-    if (!block || block.step !== step) {
-      owners[step] = moves[moveStart[step] as number]?.m_block ?? 0;
-      continue;
+function busyOf(strands: readonly Sorted[], steps: number): number[][] {
+  const busy: number[][] = Array.from({ length: steps }, () => []);
+  for (const { moveStart, computeStart, owners } of strands)
+    for (let step = 0; step < steps; step++) {
+      const idle = moveStart[step] === moveStart[step + 1] && computeStart[step] === computeStart[step + 1];
+      if (!idle || strands.length === 1) busy[step]?.push(owners[step] as number);
     }
-    owners[step] = block.m_block;
-    for (const neighbour of [blockAt(step + 1), blockAt(step - 1)]) {
-      if (!neighbour || neighbour.m_block === block.m_block) {
-        if (neighbour) break;
-        continue;
-      }
-      if (neighbour.n_block === block.n_block) {
-        owners[step] = block.n_block;
-        break;
-      }
-    }
+  return busy;
+}
+
+function sumsOf(moves: readonly Move[], steps: number): Float64Array {
+  const sums = new Float64Array((steps + 1) * 4);
+  for (const move of moves) {
+    const at = (move.step + 1) * 4 + lineOf(move);
+    sums[at] = (sums[at] as number) + move.bytes;
   }
-  return owners;
+  for (let i = 4; i < sums.length; i++) sums[i] = (sums[i] as number) + (sums[i - 4] as number);
+  return sums;
+}
+
+const KEPT_AS: Partial<Record<Tensor, 0 | 1 | 2>> = { s: 0, dp: 0, p: 1, ds: 2 };
+
+/** In the backward pass of the standard way P lies there from the start: the forward pass kept it. */
+function storedFrom(schedule: Schedule, moves: readonly Move[], ends: Float64Array): FlowIndex["stored"] {
+  const blocks = schedule.blocks_m * schedule.blocks_n;
+  const kept = schedule.algorithm === "standard" && schedule.direction === "backward";
+  const never = () => new Float64Array(blocks).fill(Number.POSITIVE_INFINITY);
+  const stored = [never(), kept ? new Float64Array(blocks).fill(Number.NEGATIVE_INFINITY) : never(), never()] as const;
+  moves.forEach(({ target, tensor, m_block, n_block }, i) => {
+    const as = KEPT_AS[tensor];
+    if (target !== "hbm" || as === undefined || m_block === null || n_block === null) return;
+    const cell = m_block * schedule.blocks_n + n_block;
+    stored[as][cell] = Math.min(stored[as][cell] as number, ends[i] as number);
+  });
+  return stored;
+}
+
+function existing(schedule: Schedule): Uint8Array {
+  const exists = new Uint8Array(schedule.blocks_m * schedule.blocks_n);
+  for (const block of schedule.computes) exists[block.m_block * schedule.blocks_n + block.n_block] = 1;
+  return exists;
 }
 
 interface Leaving {

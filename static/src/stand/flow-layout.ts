@@ -12,7 +12,12 @@ import type { Schedule, Tensor } from "./types";
 
 export type Rect = readonly [number, number, number, number];
 
+/** Which half of the package, by the sign of x. */
+export type Half = -1 | 1;
+
 export interface FlowSite {
+  /** Set where only one half of the package is used. */
+  half?: Half;
   /** Stacks that serve data, each with its assembled bounds. */
   stacks: readonly Box[];
   die: Box;
@@ -22,11 +27,26 @@ export interface FlowSite {
   sm: readonly Rect[];
 }
 
+/** One half of the package with its stacks, its half of the L2 and its GPCs; SMs keep their numbers. */
+export function halfOf(site: FlowSite, half: Half): FlowSite {
+  const here = ([x]: Rect) => x * half > 0;
+  return {
+    ...site,
+    half,
+    stacks: site.stacks.filter(({ min, max }) => (min[0] + max[0]) * half > 0),
+    l2: site.l2.filter(here),
+    gpc: site.gpc.filter(here),
+  };
+}
+
 /** Height at which tiles rest, and at which they travel, above the tops. */
 const REST = 0.12;
 const CRUISE = 1.1;
 /** Share of a stack's width, on the side of the die, where tiles come out. */
 const PORT = 0.2;
+
+/** Distance between tiles on a workbench, in tiles. */
+const PITCH = 1.12;
 
 /** Place on the workbench by matrix: columns and rows in tile pitches from the score block. */
 const BENCH: Record<Tensor, readonly [number, number]> = {
@@ -44,10 +64,12 @@ const BENCH: Record<Tensor, readonly [number, number]> = {
   dq_acc: [-0.5, 2],
   dk: [0.5, -2],
   dv: [0.5, 2],
-  stats: [-0.5, -0.6],
-  lse: [-0.5, -0.6],
-  delta: [-0.5, 0.6],
+  stats: [-0.5, -1.72],
+  lse: [-0.5, -1.72],
+  delta: [-0.5, -2.1],
 };
+/** Rows of tiles on a workbench: a backward pass has more in hand. */
+const BENCH_ROWS = { forward: 3.1, backward: 5 } as const;
 
 /** Track out of a stack, 0…5, by matrix. */
 const TRACK: Record<Tensor, number> = {
@@ -83,6 +105,7 @@ export class FlowLayout {
   private readonly waiting: readonly Tensor[];
   private readonly blocksM: number;
   private readonly blocksN: number;
+  private readonly kinds: number;
   /** Size of a tile waiting in the L2, as a share of a tile's. */
   private readonly waitingScale: number;
   private readonly bandX: number;
@@ -98,8 +121,8 @@ export class FlowLayout {
     this.blocksN = schedule.blocks_n;
     this.waiting = waitingKinds(schedule);
     const most = Math.max(this.blocksM, this.blocksN);
-    this.tile = most <= 8 ? 1.95 : most <= 16 ? 1.5 : 1.06;
-    this.placeBenches(most);
+    this.kinds = schedule.algorithm === "standard" && schedule.direction === "backward" ? 3 : 2;
+    this.tile = this.placeBenches(most, BENCH_ROWS[schedule.direction]);
     const left = Math.min(...site.l2.map(([x, , w]) => x - w / 2));
     const right = Math.max(...site.l2.map(([x, , w]) => x + w / 2));
     const depth = Math.max(...site.l2.map(([, , , d]) => d));
@@ -126,8 +149,13 @@ export class FlowLayout {
     return (ownIndex(tensor, m, n) + TRACK[tensor] + 4) % count;
   }
 
-  /** Centre and side of the cell on a stack's top where a score block lies once written: [x, z, side]. */
-  storedCell(tensor: "s" | "p", m: number, n: number): Vec3 {
+  /** How many matrices of score blocks lie on the stacks once written: S and P, or P, dP and dS. */
+  get storedKinds(): number {
+    return this.kinds;
+  }
+
+  /** Centre and side of the cell on a stack's top where a score block lies as S or dP, P, dS: [x, z, side]. */
+  storedCell(as: 0 | 1 | 2, m: number, n: number): Vec3 {
     const count = this.site.stacks.length;
     const index = m * this.blocksN + n;
     const box = this.site.stacks[index % count] as Box;
@@ -135,7 +163,8 @@ export class FlowLayout {
     const perStack = Math.ceil((this.blocksM * this.blocksN) / count);
     const sign = Math.sign(box.min[0] + box.max[0]);
     const width = (box.max[0] - box.min[0]) * (1 - PORT) - 0.7;
-    const depth = (box.max[2] - box.min[2] - 1.4) / 2;
+    const area = (box.max[2] - box.min[2] - 1) / this.kinds;
+    const depth = area - 0.4;
     const rows = Math.max(1, Math.round(Math.sqrt((perStack * depth) / width)));
     const columns = Math.ceil(perStack / rows);
     const pitch = Math.min(width / columns, depth / rows);
@@ -144,8 +173,19 @@ export class FlowLayout {
     const outer = sign < 0 ? box.min[0] : box.max[0];
     const x = outer - sign * (0.45 + pitch * (column + 0.5));
     const zMiddle = (box.min[2] + box.max[2]) / 2;
-    const z = zMiddle + (tensor === "s" ? -1 : 1) * (0.2 + depth / 2) + (row - (rows - 1) / 2) * pitch;
+    const z = zMiddle + (as - (this.kinds - 1) / 2) * area + (row - (rows - 1) / 2) * pitch;
     return [x, z, pitch * 0.86];
+  }
+
+  /** Where two flows share the package, the line between them. */
+  parting(): [Vec3, Vec3] | null {
+    const { die, dieTop, half } = this.site;
+    return half === -1
+      ? [
+          [0, dieTop + 0.1, die.min[2]],
+          [0, dieTop + 0.1, die.max[2]],
+        ]
+      : null;
   }
 
   /** The tracks as drawn: for each serving stack, from its port to the die's edge, along it, and into the L2 band. */
@@ -199,7 +239,7 @@ export class FlowLayout {
     return 1;
   }
 
-  /** Parking place in the L2: a row for each matrix that waits there, and above the middle what only passes. */
+  /** Parking place in the L2: a row for each matrix that waits there; what only passes has a height and track of its own. */
   private slot(tensor: Tensor, m: number, n: number, out: Float32Array): void {
     const index = ownIndex(tensor, m, n);
     const column = index % this.columns;
@@ -208,15 +248,15 @@ export class FlowLayout {
     const rows = Math.max(2, this.waiting.length) * this.spread;
     out[0] = this.bandX + column * this.pitchX;
     out[1] = this.site.dieTop + REST + (kind < 0 ? CRUISE * 0.6 : 0);
-    out[2] = this.bandZ + (kind < 0 ? (rows - 1) / 2 : kind * this.spread + sub) * this.pitchZ;
+    out[2] = this.bandZ + (kind < 0 ? (rows - 1) * passing(tensor) : kind * this.spread + sub) * this.pitchZ;
   }
 
   private bench(tensor: Tensor, row: number, out: Float32Array): void {
     const centre = this.benches[Math.max(0, row)] as Vec3;
     const [across, along] = BENCH[tensor];
-    out[0] = centre[0] + across * this.tile * 1.12;
+    out[0] = centre[0] + across * this.tile * PITCH;
     out[1] = centre[1] + REST;
-    out[2] = centre[2] + along * this.tile * 1.12;
+    out[2] = centre[2] + along * this.tile * PITCH;
   }
 
   private hbmLane(tile: FlowTile): Polyline {
@@ -237,7 +277,7 @@ export class FlowLayout {
     const port: Vec3 = [inner + side * (box.max[0] - box.min[0]) * PORT * 0.5, top + CRUISE, z];
     const start: Vec3[] = [[port[0], top - 0.9, z], port];
     if (sideOf(tensor) === "mn") {
-      const [x, cz] = this.storedCell(tensor === "p" || tensor === "ds" ? "p" : "s", m, n);
+      const [x, cz] = this.storedCell(tensor === "p" ? 1 : tensor === "ds" ? 2 : 0, m, n);
       start.splice(0, 2, [x, top + REST, cz], [x, top + CRUISE, cz], [port[0], top + CRUISE, z]);
     }
     const slot: Vec3 = [end[0] as number, end[1] as number, end[2] as number];
@@ -268,12 +308,18 @@ export class FlowLayout {
     return made;
   }
 
-  /** Rows, or columns, are dealt to GPCs in reading order; several rows of one GPC share its plate. */
-  private placeBenches(most: number): void {
+  /**
+   * Rows, or columns, are dealt to GPCs in reading order; several rows of one GPC share its plate. Returns the side of a
+   * tile: the largest that lets neighbouring workbenches of `high` rows stand clear of each other.
+   */
+  private placeBenches(most: number, high: number): number {
     const order = [...this.site.gpc].sort((a, b) => a[1] - b[1] || a[0] - b[0]);
     const perGpc = Math.ceil(most / order.length);
     const across = perGpc > 2 ? 2 : 1;
     const along = Math.ceil(perGpc / across);
+    const [, , width, depth] = order[0] as Rect;
+    const wanted = most <= 8 ? 1.95 : most <= 16 ? 1.5 : 1.06;
+    const tile = Math.min(wanted, width / across / (2 * PITCH), depth / along / (high * PITCH));
     for (let row = 0; row < most; row++) {
       const gpc = order[Math.floor(row / perGpc)] as Rect;
       const place = row % perGpc;
@@ -283,12 +329,18 @@ export class FlowLayout {
       let nearest = 0;
       let best = Number.POSITIVE_INFINITY;
       this.site.sm.forEach(([sx, sz], i) => {
-        const away = Math.hypot(sx - x - this.tile * 0.5, sz - z);
+        const away = Math.hypot(sx - x - tile * 0.5, sz - z);
         if (away < best) [best, nearest] = [away, i];
       });
       this.sms.push(nearest);
     }
+    return tile;
   }
+}
+
+/** Where in the L2 band, 0…1 across it, a matrix passes that does not wait there. */
+function passing(tensor: Tensor): number {
+  return TRACK[tensor] / 5;
 }
 
 /** Every matrix has its own track out of a stack. */

@@ -3,29 +3,26 @@
  * row is done, the output growing beside it, and the score block that is made, used and gone. All of it follows from
  * the order of the moves; the schedule does not have to say it.
  */
-import type { FlowIndex, Stay } from "./flow-index";
+import type { Sorted, Stay } from "./flow-index";
 import { collects, sideOf, tileKey } from "./flow-kinds";
 import { computeWindow, type StepShape } from "./flow-timing";
 import type { Move } from "./types";
 
-type Sorted = Pick<
-  FlowIndex,
-  "moves" | "moveStart" | "starts" | "ends" | "owners" | "computes" | "computeStart" | "shapes"
->;
-
 /** Stays shorter than this share of a step are not worth a tile of their own. */
 const SHORTEST = 0.005;
 
-export function staysOf(flow: Sorted): Stay[] {
+const lasting = (stay: Stay): boolean => stay.to - stay.from > SHORTEST;
+
+/** What one SM holds, for all its steps. */
+export function staysOnSm(flow: Sorted): Stay[] {
   const stays: Stay[] = [];
-  restInL2(flow, stays);
   for (let step = 0; step < flow.shapes.length; step++) {
-    const moves = flow.moves.slice(flow.moveStart[step], flow.moveStart[step + 1]);
+    const moves = movesIn(flow, step);
     restOnSm(flow, step, moves, stays);
     madeOnSm(flow, step, moves, stays);
     flash(flow, step, moves, stays);
   }
-  return stays.filter((stay) => stay.to - stay.from > SHORTEST);
+  return stays.filter(lasting);
 }
 
 function stayOf(move: Move, place: Stay["place"], row: number, from: number, to: number): Stay {
@@ -43,7 +40,8 @@ function stayOf(move: Move, place: Stay["place"], row: number, from: number, to:
 }
 
 /** From arrival until the last time the same copy is handed on. */
-function restInL2(flow: Sorted, stays: Stay[]): void {
+export function staysInL2(flow: Pick<Sorted, "moves" | "starts" | "ends">): Stay[] {
+  const stays: Stay[] = [];
   const open = new Map<string, Stay>();
   const order = flow.moves
     .map((move, i) => ({ move, at: move.target === "l2" ? (flow.ends[i] as number) : (flow.starts[i] as number) }))
@@ -56,8 +54,9 @@ function restInL2(flow: Sorted, stays: Stay[]): void {
       const stay = stayOf(move, "l2", -1, at, at);
       open.set(key, stay);
       stays.push(stay);
-    } else if (known) known.to = at;
+    } else if (known) known.to = Math.max(known.to, at);
   }
+  return stays.filter(lasting);
 }
 
 /** The steps from `step` on, without a break, that work on the same SM. */

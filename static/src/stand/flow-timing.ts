@@ -18,7 +18,18 @@ export interface StepShape {
 }
 
 /** Tiles that leave together are let go one after the other, so that each can be seen. */
-const STAGGER: Partial<Record<Tensor, number>> = { k: 0.02, v: 0.06, s: 0.02, p: 0.02, o: 0.04, o_acc: 0.04 };
+const STAGGER: Partial<Record<Tensor, number>> = {
+  k: 0.02,
+  v: 0.06,
+  s: 0.02,
+  p: 0.02,
+  ds: 0.02,
+  o: 0.04,
+  o_acc: 0.04,
+  do: 0.03,
+  dq: 0.05,
+  dq_acc: 0.05,
+};
 const LATE = 0.06;
 
 /** A row's tiles that leave in one step share this part of the way out between their starts. */

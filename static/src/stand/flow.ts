@@ -93,7 +93,7 @@ export function tilesAt(schedule: Schedule, time: number, out: FlowTiles = { cou
     tile.n = move.n_block ?? -1;
     tile.leg = legOf(move);
     tile.k = easeInOut(progress(time, start, end));
-    tile.row = flow.owners[step] as number;
+    tile.row = flow.moveOwners[i] as number;
     tile.scale = 1;
   }
   for (let i = flow.stayStart[step] as number; i < (flow.stayStart[step + 1] as number); i++) {
@@ -121,10 +121,10 @@ export function computesAt(schedule: Schedule, time: number): readonly Compute[]
   return flow.computes.slice(flow.computeStart[step], flow.computeStart[step + 1]);
 }
 
-/** The SM at work, by the row or column of blocks it owns; −1 before and after. */
-export function ownerAt(schedule: Schedule, time: number): number {
-  if (time < 0 || time >= schedule.num_steps) return -1;
-  return flowIndex(schedule).owners[Math.floor(time)] as number;
+/** The SMs at work, by the rows or columns of blocks they own; none before and after. */
+export function ownersAt(schedule: Schedule, time: number): readonly number[] {
+  if (time < 0 || time >= schedule.num_steps) return [];
+  return flowIndex(schedule).busy[Math.floor(time)] ?? [];
 }
 
 /** Matrices that wait in the L2 for more than one step, in the order they first come. */
@@ -143,12 +143,15 @@ export function workAt(schedule: Schedule, time: number): number {
   return Math.min(progress(time - step, span.start - 0.1, span.start), progress(step + 1 - time, 0, 0.02));
 }
 
-/** What of a score block lies in HBM at this moment: 0 nothing, 1 S, 2 S and P. */
+/** What of a score block lies in HBM at this moment: S or dP, P, dS. */
+export function keptAt(schedule: Schedule, time: number, m: number, n: number, as: 0 | 1 | 2): boolean {
+  return time >= (flowIndex(schedule).stored[as][m * schedule.blocks_n + n] as number);
+}
+
+/** How much of a score block lies in HBM at this moment: 0 nothing, 1 scores, 2 probabilities. */
 export function storedAt(schedule: Schedule, time: number, m: number, n: number): 0 | 1 | 2 {
-  const flow = flowIndex(schedule);
-  const cell = m * schedule.blocks_n + n;
-  if (time >= (flow.storedP[cell] as number)) return 2;
-  return time >= (flow.storedS[cell] as number) ? 1 : 0;
+  if (keptAt(schedule, time, m, n, 1)) return 2;
+  return keptAt(schedule, time, m, n, 0) ? 1 : 0;
 }
 
 /** Whether a score block is worked on at all; under a causal mask those past the diagonal are not. */

@@ -16,7 +16,7 @@ import type { Tensor } from "./types";
 /** Segments of a trail, and how much of the lane it covers. */
 const PIECES = 8;
 const REACH = 0.3;
-const MOST_TRAILS = 48;
+const MOST_TRAILS = 96;
 const MOST_LANES = 128;
 
 export class Lanes {
@@ -71,10 +71,17 @@ export class Lanes {
     this.drawnFor = layout;
     let at = 0;
     for (const track of layout.tracks())
-      for (let i = 1; i < track.length && at < MOST_LANES; i++, at++) {
+      for (let i = 1; i < track.length && at < MOST_LANES - 3; i++, at++) {
         this.lanes.segment(at, track[i - 1] as Vec3, track[i] as Vec3);
         this.lanes.colour(at, -1, 0, 0, 1);
       }
+    const parting = layout.parting();
+    // Three lines side by side make one that is clearly no lane.
+    for (const aside of parting ? [-0.1, 0, 0.1] : []) {
+      const [a, b] = parting as [Vec3, Vec3];
+      this.lanes.segment(at, [a[0] + aside, a[1], a[2]], [b[0] + aside, b[1], b[2]]);
+      this.lanes.colour(at++, 1, 1, 1, 1);
+    }
     this.lanes.count = at;
   }
 

@@ -34,20 +34,23 @@ export function enterBox(from: Vec3, along: Vec3, box: Box): number {
   return near <= far ? near : Number.POSITIVE_INFINITY;
 }
 
-/** The first part a ray meets. Each group is moved by its offset; ties go to the target listed first. */
+/** The first part a ray meets. Each group is scaled in y, then moved; ties go to the target listed first. */
 export function pickPart(
   from: Vec3,
   along: Vec3,
   targets: readonly PickTarget[],
   offsetOf: (group: GroupName) => Vec3,
+  scaleOf: (group: GroupName) => number = () => 1,
 ): string | null {
   let best: string | null = null;
   let nearest = Number.POSITIVE_INFINITY;
   for (const target of targets) {
     const offset = offsetOf(target.group);
-    const local: Vec3 = [from[0] - offset[0], from[1] - offset[1], from[2] - offset[2]];
+    const scale = scaleOf(target.group);
+    const local: Vec3 = [from[0] - offset[0], (from[1] - offset[1]) / scale, from[2] - offset[2]];
+    const heading: Vec3 = [along[0], along[1] / scale, along[2]];
     for (const box of target.boxes) {
-      const at = enterBox(local, along, box);
+      const at = enterBox(local, heading, box);
       if (at >= nearest - 1e-6) continue;
       const x = local[0] + along[0] * at;
       const z = local[2] + along[2] * at;

@@ -51,7 +51,7 @@ vec3 studio(vec3 d, float blur) {
 
 void main() {
   vec4 place = modelMatrix * instanceMatrix * vec4(position, 1.0);
-  mat3 turn = mat3(instanceMatrix);
+  mat3 turn = mat3(modelMatrix * instanceMatrix);
   vec3 stretch = vec3(dot(turn[0], turn[0]), dot(turn[1], turn[1]), dot(turn[2], turn[2]));
   vec3 n = normalize(turn * (normal / stretch));
   vec3 toEye = normalize(cameraPosition - place.xyz);

@@ -23,7 +23,7 @@ import { blockExists, computesAt, storedAt, workAt } from "./flow";
 import type { Room } from "./themes";
 import { FACES } from "./tile-atlas";
 import type { Tiles } from "./tiles";
-import type { Flow } from "./types";
+import type { Flow, Schedule } from "./types";
 
 /** Side of the plaque in mm: about the die's, so that it reads as belonging to it. */
 const SIDE = 30;
@@ -33,6 +33,9 @@ const LEAN = 0.5;
 const ABOVE = 4;
 const BEHIND = -18;
 const MOST = 32 * 32;
+/** Two of them stand side by side: smaller, and this far from the middle. */
+const TWIN_SCALE = 0.74;
+const TWIN_ASIDE = 13;
 
 /** Tiles lie face up; on the plaque they face the reader. */
 const FLAT_TO_UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
@@ -53,6 +56,9 @@ export class Plaque {
   private readonly size = new Vector3();
   private readonly boardColour: IUniform<Color> = { value: new Color() };
 
+  /** What the cells were last placed for, and which of them were at work. */
+  private placedFor: Schedule | null = null;
+  private lit: ReadonlySet<number> = new Set();
   private readonly floor: number;
 
   constructor(dieTop: number) {
@@ -98,16 +104,16 @@ export class Plaque {
     this.cells.frustumCulled = false;
     this.cells.renderOrder = 5;
     markBodiless(this.cells);
-    markBodiless(this.board);
     this.group.add(this.board, this.cells);
   }
 
-  /** Its four corners in the world, for fitting the camera. */
+  /** Its four corners in the world, for fitting the camera; room for two of them side by side. */
   get corners(): Vec3[] {
     this.group.updateMatrix();
     const half = SIDE / 2 + MARGIN + 2;
+    const wide = Math.max(half, TWIN_SCALE * half + TWIN_ASIDE);
     const place = this.group.position;
-    return [-half - 1, half].flatMap((x) =>
+    return [-wide - 1, wide].flatMap((x) =>
       [0, 2 * half].map((up): Vec3 => [x, place.y + up * Math.cos(LEAN), place.z - up * Math.sin(LEAN)]),
     );
   }
@@ -118,10 +124,15 @@ export class Plaque {
     (this.uniforms.outline as IUniform<Color>).value.set(room.plaqueInk);
   }
 
-  /** `presence`: 0 away … 1 there, while it fades. Without a flow the grid is empty. */
-  show(flow: Flow | null, presence: number, lift: number): void {
+  /**
+   * `presence`: 0 away … 1 there, while it fades. Without a flow the grid is empty. `side`: −1 or 1 where two stand side
+   * by side, 0 where it stands alone.
+   */
+  show(flow: Flow | null, presence: number, lift: number, side: -1 | 0 | 1): void {
     this.group.visible = presence > 0.001;
     if (!this.group.visible) return;
+    this.group.scale.setScalar(side ? TWIN_SCALE : 1);
+    this.group.position.x = side * TWIN_ASIDE;
     (this.uniforms.opacity as IUniform<number>).value = presence;
     this.group.position.y = this.floor + lift;
     const rows = flow?.schedule.blocks_m ?? 8;
@@ -131,23 +142,34 @@ export class Plaque {
     // Among very many cells the one at work is drawn larger than its place, or it would be missed.
     const stress = 1 + 0.03 * Math.max(0, Math.max(rows, columns) - 12);
     const work = flow ? workAt(flow.schedule, flow.time) : 0;
-    const lit = flow ? computesAt(flow.schedule, flow.time) : [];
+    const lit = new Set<number>();
+    for (const block of flow ? computesAt(flow.schedule, flow.time) : [])
+      lit.add(block.m_block * columns + block.n_block);
+    const anew = this.placedFor !== (flow?.schedule ?? null) || this.cells.count === 0;
+    let moved = anew;
     let count = 0;
     for (let m = 0; m < rows; m++)
       for (let n = 0; n < columns; n++) {
         if (flow && !blockExists(flow.schedule, m, n)) continue;
-        const working = lit.some((block) => block.m_block === m && block.n_block === n);
-        const size = working ? pitch * stress : pitch;
-        this.matrix.makeScale(size, size, 1);
-        const raised = working ? 0.06 : 0.02;
-        this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
-        this.cells.setMatrixAt(count, this.matrix);
+        const key = m * columns + n;
+        const working = lit.has(key);
+        // A cell stands where it stood; only those at work, now or a moment ago, change their size.
+        if (anew || working !== this.lit.has(key)) {
+          const size = working ? pitch * stress : pitch;
+          this.matrix.makeScale(size, size, 1);
+          const raised = working ? 0.06 : 0.02;
+          this.matrix.setPosition((n - (columns - 1) / 2) * pitch, MARGIN + SIDE - (m + 0.5) * pitch, raised);
+          this.cells.setMatrixAt(count, this.matrix);
+          moved = true;
+        }
         states[count * 2] = flow ? storedAt(flow.schedule, flow.time, m, n) : 0;
         states[count * 2 + 1] = working ? work : 0;
         count++;
       }
+    this.placedFor = flow?.schedule ?? null;
+    this.lit = lit;
     this.cells.count = count;
-    this.cells.instanceMatrix.needsUpdate = true;
+    if (moved) this.cells.instanceMatrix.needsUpdate = true;
     this.states.needsUpdate = true;
   }
 
@@ -156,10 +178,10 @@ export class Plaque {
     const { blocks_m, blocks_n } = flow.schedule;
     const pitch = SIDE / Math.max(blocks_m, blocks_n);
     const size = Math.max(2.2, Math.min(2.8, pitch * 0.8));
-    this.group.updateMatrixWorld();
+    this.group.updateMatrix();
     const put = (tensor: "q" | "k", x: number, y: number) => {
       this.matrix.copy(FLAT_TO_UPRIGHT).scale(this.size.setScalar(size)).setPosition(x, y, 0.05);
-      tiles.add(tensor, this.matrix.premultiply(this.group.matrixWorld));
+      tiles.add(tensor, this.matrix.premultiply(this.group.matrix));
     };
     for (const block of computesAt(flow.schedule, flow.time)) {
       put("q", -SIDE / 2 - MARGIN - size * 0.62, MARGIN + SIDE - (block.m_block + 0.5) * pitch);

@@ -15,6 +15,7 @@ import {
   type View,
 } from "../math/view";
 import { explodeOffset, GROUPS, type GroupName } from "./explode";
+import { boxPlaced, CLOSED, type Shape } from "./placement";
 import type { PoseName } from "./types";
 
 /** What a pose keeps in view: whole groups, or the neighbourhood of one part. */
@@ -75,6 +76,14 @@ export function boundsAt(bounds: Bounds, groups: readonly GroupName[], explode: 
   return groups.map((name) => boxMoved(bounds.groups[name], explodeOffset(name, explode))).reduce(boxUnion);
 }
 
+/** What a state puts in the picture besides what its pose looks at, or instead of it; in the world. */
+export interface Subject {
+  instead?: Box;
+  also?: readonly Box[];
+}
+
+const STACK_DIP = 5 * DEGREE;
+
 /** The view of a pose for a window and a state of the lever. */
 export function poseView(
   pose: PoseName,
@@ -83,19 +92,31 @@ export function poseView(
   lens: Lens,
   free: Margins,
   grid: boolean,
+  shape: Shape = { ...CLOSED, explode },
+  subject: Subject = {},
 ): View {
-  const { azimuth, focus, rise } = POSES[pose];
-  const elevation = POSES[pose].elevation + rise * tallness(lens.aspect);
-  const points = FOCUS_GROUPS[focus].flatMap((name) =>
-    cornersOf(boxMoved(bounds.groups[name], explodeOffset(name, explode))),
-  );
+  const { focus, rise } = POSES[pose];
+  // A plane across x is looked at from the right as one across z is from the front.
+  const azimuth =
+    pose === "section" && shape.plane?.axis === 0 ? Math.PI / 2 - POSES[pose].azimuth : POSES[pose].azimuth;
+  // Lower down one sees further in between the layers of an opened stack.
+  const dip = pose === "stack" ? STACK_DIP * shape.open : 0;
+  const elevation = POSES[pose].elevation - dip + rise * tallness(lens.aspect);
+  const boxes = subject.instead
+    ? [subject.instead]
+    : FOCUS_GROUPS[focus].map((name) => boxPlaced(bounds.groups[name], name, shape));
+  const points = [...boxes, ...(subject.also ?? [])].flatMap(cornersOf);
   if (grid) points.push(...bounds.plaque);
   return fitView(points, azimuth, elevation, lens, free);
 }
 
-/** What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. */
-export function freeMargins(width: number, height: number, labels: boolean): Margins {
-  const callouts = labels && width >= 520 ? Math.min(0.08, 52 / width) : 0.03;
+/**
+ * What the picture leaves free at its sides: a little air, and room for callouts where the host is wide enough. `clear`:
+ * no callout may cover the object, because every part of it is named, as on a cut face.
+ */
+export function freeMargins(width: number, height: number, labels: boolean, clear = false): Margins {
+  const [share, px] = clear ? [0.15, 112] : [0.08, 52];
+  const callouts = labels && width >= 520 ? Math.min(share, px / width) : 0.03;
   const air = Math.min(0.05, 24 / height);
   return { left: callouts, right: callouts, top: air, bottom: air };
 }

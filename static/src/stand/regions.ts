@@ -23,6 +23,8 @@ const KINDS: readonly { kind: RegionKind; colour: string }[] = [
   { kind: "memory_controller", colour: "#b8c4cf" },
 ];
 
+/** Levels of memory inside an SM: shown on the opened one. */
+export const INSIDE_SM: readonly string[] = ["smem", "rmem"];
 export const REGION_KINDS: readonly string[] = KINDS.map(({ kind }) => kind);
 
 export class Regions {

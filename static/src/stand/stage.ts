@@ -209,6 +209,12 @@ export class Stage {
     this.triangles = this.renderer.info.render.triangles;
   }
 
+  /** What the device holds. */
+  get held(): { geometries: number; textures: number; programs: number } {
+    const { memory, programs } = this.renderer.info;
+    return { geometries: memory.geometries, textures: memory.textures, programs: programs?.length ?? 0 };
+  }
+
   dispose(): void {
     this.occlusion?.dispose();
     this.backdrop?.dispose();

@@ -3,33 +3,40 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
-import { boxMoved } from "../math/view";
 import { calloutAnchors, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
+import { makeCanvas } from "./canvas";
+import { CloseUp, smsOf } from "./close-up";
 import { Display } from "./display";
-import { explodeOffset, GROUPS } from "./explode";
+import { subjectOf } from "./focus";
 import { FrameLoop } from "./frame-loop";
 import { Input } from "./input";
 import { Materials } from "./materials";
 import { loadPackage, type PackageModel } from "./package";
+import { PackageView } from "./package-view";
+import { middleOf, partBox } from "./placement";
 import { Pointer } from "./pointer";
 import { type Bounds, FOV, freeMargins, poseView } from "./poses";
 import { rendererName, Stage } from "./stage";
 import { ROOMS } from "./themes";
 import { startTier, TIERS, TierChooser } from "./tiers";
-import type { Part, Stand, StandOptions, StandState, StandStats } from "./types";
+import type { DiePick, Part, Stand, StandOptions, StandState, StandStats } from "./types";
+
+/** Below this width of the stand, in px, there is no room for names beside the object. */
+const CRAMPED = 480;
 
 export class LiveStand implements Stand {
   private current: StandState;
-  private readonly explode: Damper;
   private readonly presence: Damper;
   private readonly rig: CameraRig;
   private readonly loop: FrameLoop;
   private readonly input: Input;
   private readonly callouts: Callouts;
   private readonly display: Display;
+  private readonly shown: PackageView;
   private readonly pointer: Pointer;
+  private readonly closeUp: CloseUp;
   private readonly bounds: Bounds;
   private readonly resized: ResizeObserver;
   private readonly tier: TierChooser;
@@ -37,20 +44,11 @@ export class LiveStand implements Stand {
   private size: { width: number; height: number } | null;
   private hovered: string | null = null;
   private picked: string | null = null;
-  private shadowsAt = -1;
   private loading: Promise<void> | null = null;
   private lost = false;
 
   static async create(host: HTMLElement, options: StandOptions): Promise<LiveStand> {
-    const canvas = document.createElement("canvas");
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute(
-      "aria-label",
-      options.label ?? "Three-dimensional model. Drag or use the arrow keys to turn it.",
-    );
-    Object.assign(canvas.style, { display: "block", position: "absolute", inset: "0", width: "100%", height: "100%" });
-    if (getComputedStyle(host).position === "static") host.style.position = "relative";
+    const canvas = makeCanvas(host, options.label);
     const tier = startTier(options.tier, options.tier === "auto" ? rendererName() : "");
     const materials = new Materials();
     // The model is on its way while the stage is set up.
@@ -77,20 +75,23 @@ export class LiveStand implements Stand {
     private readonly options: StandOptions,
     tier: StandStats["tier"],
   ) {
-    this.current = { ...options.state };
+    this.current = { cut: null, open: 0, thickness: 1, isolate: null, ...options.state };
     this.tier = new TierChooser(tier);
-    this.explode = new Damper(this.current.explode, 650);
     this.presence = new Damper(this.current.grid ? 1 : 0, 400);
     stage.addPackage(model);
     this.display = new Display(model, stage);
+    const { parts } = this.display;
+    this.shown = new PackageView(host, stage, materials, model, parts, this.current, this.movePlane);
     this.bounds = { groups: model.bounds, plaque: this.display.plaqueCorners };
     this.pointer = new Pointer(model, stage);
+    this.closeUp = new CloseUp(model, stage);
     this.callouts = new Callouts(host);
     this.size = { width: host.clientWidth, height: host.clientHeight };
     this.setTier(tier);
     this.resizeIfNeeded();
     this.rig = new CameraRig(() => this.home());
-    this.display.parts.setLit(this.current.lit);
+    parts.setLit(this.current.lit);
+    parts.setIsolated(this.current.isolate ?? null);
     this.loop = new FrameLoop(host, this.draw, this.measure);
     this.input = new Input(stage.canvas, {
       onOrbit: this.orbit,
@@ -115,15 +116,29 @@ export class LiveStand implements Stand {
     return this.current;
   }
 
+  get thicknessFactor(): number {
+    return this.model.thicknessFactor;
+  }
+
   set(patch: Partial<StandState>): void {
     const before = this.current;
     this.current = { ...before, ...patch };
     const now = this.current;
-    this.explode.goal = now.explode;
+    this.shown.follow(now);
     this.presence.goal = now.grid ? 1 : 0;
     if (now.theme !== before.theme) this.dress();
     if (now.lit !== before.lit) this.display.parts.setLit(now.lit);
-    if (now.pose !== before.pose || now.grid !== before.grid || now.labels !== before.labels) {
+    if (now.isolate !== before.isolate) this.display.parts.setIsolated(now.isolate ?? null);
+    if ((now.cut && !before.cut) || (CloseUp.asks(now) && CloseUp.turns(before, now))) this.loading = null;
+    this.closeUp.follow(now, this.cuts);
+    if (
+      CloseUp.turns(before, now) ||
+      now.pose !== before.pose ||
+      now.grid !== before.grid ||
+      now.labels !== before.labels ||
+      now.isolate !== before.isolate ||
+      now.cut?.axis !== before.cut?.axis
+    ) {
       // A new pose takes the camera back; a lever or a new moment leaves it to the reader.
       if (now.pose !== before.pose) this.giveBack();
       else if (!this.rig.taken) this.rig.goHome(performance.now(), this.cuts);
@@ -135,15 +150,19 @@ export class LiveStand implements Stand {
     return [...this.model.parts.values()].map(({ id, title, what, facts }) => ({ id, title, what, facts }));
   }
 
+  dieCount(kind: DiePick["kind"]): number {
+    return this.model.regions[kind].length;
+  }
+
   partCentre(id: string): readonly [number, number, number] | null {
     const part = this.model.parts.get(id);
     if (!part) return null;
-    const box = boxMoved(part.bounds, explodeOffset(part.group, this.explode.value));
-    return [0, 1, 2].map((axis) => ((box.min[axis] as number) + (box.max[axis] as number)) / 2) as [
-      number,
-      number,
-      number,
-    ];
+    const box = partBox(part, this.shown.shape);
+    return box && middleOf(box);
+  }
+
+  partAt(x: number, y: number): string | null {
+    return this.pointer.partAt({ x, y }, this.shown.shape);
   }
 
   pick(id: string | null): void {
@@ -169,6 +188,7 @@ export class LiveStand implements Stand {
       drawCalls: this.stage.drawCalls,
       triangles: this.stage.triangles,
       tier: this.tier.tier,
+      ...this.stage.held,
     };
   }
 
@@ -178,6 +198,8 @@ export class LiveStand implements Stand {
     this.input.dispose();
     this.resized.disconnect();
     this.callouts.dispose();
+    this.shown.dispose();
+    this.closeUp.dispose();
     this.display.dispose();
     this.materials.dispose();
     for (const mesh of this.model.meshes) {
@@ -194,14 +216,28 @@ export class LiveStand implements Stand {
 
   private home() {
     const { width, height } = this.stage;
-    const free = freeMargins(width, height, this.current.labels);
+    const free = freeMargins(
+      width,
+      height,
+      this.current.labels,
+      CloseUp.wants(this.current) ||
+        this.current.chart?.kind === "columns" ||
+        (this.current.pose === "section" && this.shown.shape.plane !== null),
+    );
     return poseView(
       this.current.pose,
       this.bounds,
-      this.explode.value,
+      this.shown.shape.explode,
       { fov: FOV, aspect: width / height },
       free,
       this.current.grid,
+      this.shown.shape,
+      this.closeUp.subject(
+        this.current,
+        this.shown.shape,
+        this.display.layout,
+        subjectOf(this.model, this.current, this.shown.shape),
+      ),
     );
   }
 
@@ -212,11 +248,7 @@ export class LiveStand implements Stand {
   }
 
   private setTier(tier: StandStats["tier"]): void {
-    const { plain } = TIERS[tier];
-    for (const mesh of this.model.meshes) {
-      mesh.material = this.materials.get(mesh.userData.material, plain);
-      mesh.count = plain ? mesh.userData.rim : mesh.userData.parts.length;
-    }
+    this.shown.setPlain(TIERS[tier].plain);
     this.stage.setTier(tier);
     this.dress();
   }
@@ -226,7 +258,9 @@ export class LiveStand implements Stand {
     this.stage.setTheme(this.current.theme);
     this.materials.setTheme(this.current.theme, room);
     this.display.setRoom(room);
+    this.shown.setRoom(this.current.theme, room);
     this.callouts.setRoom(room);
+    this.closeUp.setRoom(room);
   }
 
   private resizeIfNeeded(): void {
@@ -235,6 +269,7 @@ export class LiveStand implements Stand {
     this.size = null;
     this.stage.resize(width, height);
     this.display.resize(width, height);
+    this.closeUp.resize();
   }
 
   /** The frame, as one list. */
@@ -242,51 +277,60 @@ export class LiveStand implements Stand {
     if (this.lost) return false;
     this.resizeIfNeeded();
     if (this.cuts) this.finishTransitions();
-    const explode = this.explode.update(deltaMs);
+    const moving = this.shown.update(deltaMs, this.cuts);
+    const { shape } = this.shown;
     const presence = this.presence.update(deltaMs);
-    const fading = this.display.parts.update(this.cuts ? 1e6 : deltaMs);
-    this.moveGroups(explode);
-    this.display.show(this.current.flow, explode, presence);
+    const rising = this.closeUp.update(deltaMs, shape);
+    this.display.setScale(shape.scale);
+    this.display.setPicked(this.current.plaque ? [] : smsOf(this.current.die ?? null, this.model));
+    this.display.show(this.current.flow, this.current.twin ?? null, shape.explode, presence);
     const view = this.rig.update(nowMs);
     this.materials.light.uAzimuth.value = view.azimuth;
     this.stage.turnLight(view.azimuth);
     this.stage.lampVector(this.materials.light.uLamp.value);
+    this.shown.show(view);
     this.stage.draw(view);
-    this.label(explode);
+    this.label();
     if (!this.loading) this.loading = this.loadExtras();
-    return !this.explode.resting || !this.presence.resting || fading || this.rig.flying;
+    return moving || rising || !this.presence.resting || this.rig.flying;
   };
 
   private finishTransitions(): void {
-    this.explode.finish();
     this.presence.finish();
     this.rig.finish();
   }
 
   private async loadExtras(): Promise<void> {
-    if (await this.stage.loadOcclusion(this.options.seed)) this.loop.request();
+    const near = this.closeUp.fetch(() => this.current, this.cuts);
+    const fetched = [this.stage.loadOcclusion(this.options.seed), this.shown.fetch(this.current), near];
+    if (!(await Promise.all(fetched)).some(Boolean)) return;
+    // What came near has to be kept in view.
+    if ((await near) && !this.rig.taken) this.rig.goHome(performance.now(), this.cuts);
+    this.loop.request();
   }
 
-  private moveGroups(explode: number): void {
-    for (const name of GROUPS) this.model.groups[name].position.set(...explodeOffset(name, explode));
-    for (const mesh of this.model.meshes) if (mesh.userData.covered) mesh.visible = explode > 0.002;
-    if (Math.abs(explode - this.shadowsAt) > 1e-4) {
-      this.stage.shadowsChanged();
-      this.shadowsAt = explode;
-    }
-  }
-
-  private label(explode: number): void {
+  private label(): void {
     const { width, height } = this.stage;
-    const { flow, labels, lit } = this.current;
+    const { flow, lit } = this.current;
     const sm = this.display.busySm(flow);
-    const anchors = labels ? calloutAnchors(this.model, this.current, explode, this.rig.view.azimuth, sm) : [];
+    const { azimuth } = this.rig.view;
+    const { shape } = this.shown;
+    const anchors = this.closeUp.anchors(this.current, shape, this.display.layout, () =>
+      calloutAnchors(this.model, this.current, shape, azimuth, sm, this.shown.anchors(azimuth)),
+    );
+    const readable = width >= CRAMPED ? anchors : anchors.filter(({ id }) => this.leavesRoom(id));
     this.callouts.show(
-      onScreen(anchors, this.rig.view, width, height),
+      onScreen(readable, this.rig.view, width, height),
       width,
       height,
       new Set([...lit, this.hovered ?? "", this.picked ?? ""]),
     );
+  }
+
+  /** In a narrow window names lie over the object: over a cut face or on bars they would hide what is shown. */
+  private leavesRoom(id: string): boolean {
+    const onCut = this.current.pose === "section" && this.shown.shape.plane !== null;
+    return !onCut && !id.startsWith("chart_");
   }
 
   private readonly measure = (ms: number): void => {
@@ -298,6 +342,14 @@ export class LiveStand implements Stand {
     this.loop.request();
   };
 
+  /** The grip was moved: the state follows, and the page is told. */
+  private readonly movePlane = (at: number): void => {
+    if (!this.current.cut) return;
+    const cut = { axis: this.current.cut.axis, at };
+    this.set({ cut });
+    this.options.onCut?.(cut);
+  };
+
   private readonly orbit = (turn: number, rise: number, zoom: number): void => {
     const was = this.rig.taken;
     this.rig.orbit(turn, rise, zoom);
@@ -306,7 +358,14 @@ export class LiveStand implements Stand {
   };
 
   private readonly hover = (at: { x: number; y: number } | null): void => {
-    const id = at ? this.pointer.partAt(at, this.explode.value) : null;
+    const ray = at && this.pointer.ray(at);
+    const pick = ray ? this.closeUp.hit(ray.from, ray.along) : undefined;
+    if (this.closeUp.hover(pick ?? null)) {
+      this.options.onHover?.(this.closeUp.partOf(pick ?? null));
+      this.loop.request();
+    }
+    const id = at && pick === undefined ? this.pointer.partAt(at, this.shown.shape) : null;
+    if (pick !== undefined) this.stage.canvas.style.cursor = "pointer";
     if (id === this.hovered) return;
     this.hovered = id;
     this.stage.canvas.style.cursor = id ? "pointer" : "";
@@ -316,7 +375,19 @@ export class LiveStand implements Stand {
   };
 
   private readonly tap = (at: { x: number; y: number }): void => {
-    this.pick(this.pointer.partAt(at, this.explode.value));
+    const { from, along } = this.pointer.ray(at);
+    const die = this.closeUp.hit(from, along);
+    if (die !== undefined) {
+      this.set({ die });
+      this.options.onPick?.(this.closeUp.partOf(die));
+      return;
+    }
+    const tile = this.options.onPickTile && this.display.tileAlong(from, along);
+    if (tile) {
+      this.options.onPickTile?.(tile);
+      return;
+    }
+    this.pick(this.pointer.partAt(at, this.shown.shape));
     this.options.onPick?.(this.partOf(this.picked));
   };
 

@@ -4,19 +4,20 @@
  */
 import { DynamicDrawUsage, InstancedBufferAttribute, InstancedMesh, Matrix4, MeshStandardMaterial } from "three";
 import { explodeOffset } from "./explode";
-import { storedAt } from "./flow";
+import { keptAt } from "./flow";
 import type { FlowLayout } from "./flow-layout";
 import { slabGeometry } from "./slab";
 import { FACES } from "./tile-atlas";
 import type { Flow } from "./types";
 
-/** S and P of 32 × 32 blocks. */
-const MOST = 2 * 32 * 32;
+/** Three matrices of 32 × 32 blocks. */
+const MOST = 3 * 32 * 32;
 
 export class Stored {
   readonly mesh: InstancedMesh;
   private readonly matrix = new Matrix4();
   private readonly isP: InstancedBufferAttribute;
+  private drawn: { layout: FlowLayout; explode: number } | null = null;
 
   constructor(private readonly top: number) {
     const geometry = slabGeometry(0.22, 0.12, 1, false);
@@ -52,28 +53,41 @@ export class Stored {
   }
 
   show(flow: Flow | null, layout: FlowLayout | null, explode: number): void {
+    if (flow && layout && this.stands(flow, layout, explode)) return;
     let count = 0;
     if (flow && layout) {
       const { blocks_m, blocks_n } = flow.schedule;
       const rise = explodeOffset("stacks_left", explode);
       for (let m = 0; m < blocks_m; m++)
         for (let n = 0; n < blocks_n; n++) {
-          const stored = storedAt(flow.schedule, flow.time, m, n);
-          for (let which = 0; which < stored; which++) {
-            const [x, z, side] = layout.storedCell(which === 0 ? "s" : "p", m, n);
+          for (let as = 0; as < layout.storedKinds; as++) {
+            const which = as as 0 | 1 | 2;
+            if (!keptAt(flow.schedule, flow.time, m, n, which)) continue;
+            const [x, z, side] = layout.storedCell(which, m, n);
             this.matrix.makeScale(side, side, side);
             this.matrix.setPosition(x + Math.sign(x) * Math.abs(rise[0]), this.top + 0.02 + rise[1], z);
             this.mesh.setMatrixAt(count, this.matrix);
-            this.isP.array[count] = which;
+            this.isP.array[count] = which === 1 ? 1 : 0;
             count++;
           }
         }
     }
     this.mesh.count = count;
+    this.drawn = layout && { layout, explode };
     this.mesh.visible = count > 0;
     if (count === 0) return;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.isP.needsUpdate = true;
+  }
+
+  /** Whether what was drawn last is still right. What has been written stays, so its number tells. */
+  private stands({ schedule, time }: Flow, layout: FlowLayout, explode: number): boolean {
+    if (this.drawn?.layout !== layout || this.drawn.explode !== explode) return false;
+    let count = 0;
+    for (let m = 0; m < schedule.blocks_m; m++)
+      for (let n = 0; n < schedule.blocks_n; n++)
+        for (let as = 0; as < layout.storedKinds; as++) if (keptAt(schedule, time, m, n, as as 0 | 1 | 2)) count++;
+    return count === this.mesh.count;
   }
 
   dispose(): void {

@@ -12,6 +12,10 @@ interface Face {
   colour: string;
   ink: string;
   edge: Edge;
+  /** A gradient: the letter of its matrix between two bars. */
+  barred?: boolean;
+  /** A sum still growing in 32 bits: its letter underlined. */
+  growing?: boolean;
 }
 
 const Q: Face = { letter: "Q", colour: "#0072b2", ink: "#ffffff", edge: "solid" };
@@ -21,8 +25,11 @@ const S: Face = { letter: "S", colour: "#d55e00", ink: "#ffffff", edge: "dotted"
 const P: Face = { ...S, letter: "P" };
 const O: Face = { letter: "O", colour: "#cc79a7", ink: "#2b0a1c", edge: "double" };
 const STATISTICS: Face = { letter: "", colour: "#999999", ink: "#1c1c1c", edge: "plain" };
+/** Row statistics are strips: what stands on them is named as in the papers. */
+const strip = (letter: string): Face => ({ ...STATISTICS, letter });
 /** A gradient looks like what it is the gradient of. */
-const gradient = (face: Face): Face => ({ ...face, letter: `d${face.letter}` });
+const gradient = (face: Face): Face => ({ ...face, letter: `d${face.letter}`, barred: true });
+const growing = (face: Face): Face => ({ ...face, growing: true });
 
 export const FACES: Record<Tensor, Face> = {
   q: Q,
@@ -31,13 +38,13 @@ export const FACES: Record<Tensor, Face> = {
   s: S,
   p: P,
   o: O,
-  o_acc: O,
-  stats: STATISTICS,
-  lse: STATISTICS,
-  delta: STATISTICS,
+  o_acc: growing(O),
+  stats: strip("m ℓ"),
+  lse: strip("L"),
+  delta: strip("D"),
   do: gradient(O),
   dq: gradient(Q),
-  dq_acc: gradient(Q),
+  dq_acc: growing(gradient(Q)),
   dk: gradient(K),
   dv: gradient(V),
   dp: gradient(P),
@@ -51,6 +58,8 @@ const CELL = 128;
 export const ATLAS_COLUMNS = 4;
 export const ATLAS_ROWS = 5;
 const BAND = 15;
+/** Depth of a strip of row statistics as a share of a tile's. */
+export const STRIP_DEPTH = 0.3;
 
 export function drawAtlas(): CanvasTexture {
   const canvas = document.createElement("canvas");
@@ -77,14 +86,27 @@ function drawFace(context: CanvasRenderingContext2D, face: Face): void {
   context.fillStyle = face.colour;
   context.fillRect(0, 0, CELL, CELL);
   drawEdge(context, face);
-  if (!face.letter) return;
   context.fillStyle = face.ink;
-  context.font = `700 ${face.letter.length > 1 ? 64 : 84}px 'Liberation Sans', Arial, Helvetica, sans-serif`;
+  context.font = `700 ${face.letter.length > 1 ? 58 : 84}px 'Liberation Sans', Arial, Helvetica, sans-serif`;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
+  if (face.edge === "plain") {
+    // Drawn tall: a strip is a slab pressed flat.
+    context.setTransform(
+      context
+        .getTransform()
+        .translate(CELL / 2, CELL / 2)
+        .scale(0.42, 0.42 / STRIP_DEPTH),
+    );
+    context.fillText(face.letter, 0, 22);
+    return;
+  }
   const box = context.measureText(face.letter);
   const rise = (box.actualBoundingBoxAscent - box.actualBoundingBoxDescent) / 2;
-  context.fillText(face.letter, CELL / 2, CELL / 2 + rise);
+  const middle = CELL / 2 + rise;
+  context.fillText(face.letter, CELL / 2, middle);
+  if (face.barred) for (const y of [middle - 60, middle + 12]) context.fillRect(CELL / 2 - 36, y, 72, 6);
+  if (face.growing) context.fillRect(CELL / 2 - 36, middle + (face.barred ? 22 : 12), 72, 6);
 }
 
 function drawEdge(context: CanvasRenderingContext2D, face: Face): void {

@@ -9,16 +9,17 @@ import {
   MeshStandardMaterial,
   type Texture,
 } from "three";
+import type { Vec3 } from "../math/view";
 import { explodeOffset } from "./explode";
-import { type FlowTiles, tilesAt } from "./flow";
+import { type FlowTile, type FlowTiles, tilesAt } from "./flow";
 import { isStrip } from "./flow-kinds";
 import { FlowLayout, type FlowSite } from "./flow-layout";
 import { slabGeometry } from "./slab";
-import { ATLAS_COLUMNS, ATLAS_ORDER, ATLAS_ROWS, drawAtlas } from "./tile-atlas";
+import { ATLAS_COLUMNS, ATLAS_ORDER, ATLAS_ROWS, drawAtlas, STRIP_DEPTH } from "./tile-atlas";
 import type { Flow, Schedule, Tensor } from "./types";
 
 /** Most tiles drawn at once: what waits in the L2 at 32 blocks, a row on its SM, and what is in flight. */
-const MOST = 384;
+const MOST = 768;
 
 export class Tiles {
   readonly mesh: InstancedMesh;
@@ -29,8 +30,9 @@ export class Tiles {
   private readonly at = new Float32Array(4);
   private readonly matrix = new Matrix4();
   private schedule: Schedule | null = null;
+  private site: FlowSite | null = null;
 
-  constructor(private readonly site: FlowSite) {
+  constructor() {
     this.atlas = drawAtlas();
     const geometry = slabGeometry(0.17, 0.14, 4);
     this.kinds = new InstancedBufferAttribute(new Float32Array(MOST), 1);
@@ -45,7 +47,7 @@ export class Tiles {
   }
 
   /** Shows a moment; null puts the tiles away. `explode` moves the lanes with the parts they join. */
-  show(flow: Flow | null, explode: number): void {
+  show(flow: Flow | null, site: FlowSite, explode: number): void {
     if (!flow) {
       this.list.count = 0;
       this.mesh.visible = false;
@@ -53,9 +55,10 @@ export class Tiles {
       this.layout = null;
       return;
     }
-    if (this.schedule !== flow.schedule || !this.layout) {
+    if (this.schedule !== flow.schedule || this.site !== site || !this.layout) {
       this.schedule = flow.schedule;
-      this.layout = new FlowLayout(this.site, flow.schedule);
+      this.site = site;
+      this.layout = new FlowLayout(site, flow.schedule);
     }
     const layout = this.layout;
     tilesAt(flow.schedule, flow.time, this.list);
@@ -67,7 +70,7 @@ export class Tiles {
       const home = layout.place(tile, this.at);
       const rise = stackRise + (dieRise - stackRise) * home;
       const size = layout.tile * Math.max(tile.scale, 0.001) * (this.at[3] as number);
-      this.matrix.makeScale(size, size, isStrip(tile.tensor) ? size * 0.3 : size);
+      this.matrix.makeScale(size, size, isStrip(tile.tensor) ? size * STRIP_DEPTH : size);
       this.matrix.setPosition(this.at[0] as number, (this.at[1] as number) + rise, this.at[2] as number);
       this.mesh.setMatrixAt(i, this.matrix);
       this.kinds.array[i] = ATLAS_ORDER.indexOf(tile.tensor);
@@ -76,6 +79,22 @@ export class Tiles {
     this.mesh.visible = count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.kinds.needsUpdate = true;
+  }
+
+  /** The tile a ray meets first, `lift` mm above where it lies on the closed package; null for none. */
+  hit(from: Vec3, along: Vec3, lift: number): FlowTile | null {
+    let best: FlowTile | null = null;
+    let nearest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < Math.min(this.list.count, MOST); i++) {
+      this.mesh.getMatrixAt(i, this.matrix);
+      const e = this.matrix.elements;
+      const at = ((e[13] as number) + lift - from[1]) / along[1];
+      const x = Math.abs(from[0] + along[0] * at - (e[12] as number));
+      const z = Math.abs(from[2] + along[2] * at - (e[14] as number));
+      if (at <= 0 || at >= nearest || x > (e[0] as number) / 2 || z > (e[10] as number) / 2) continue;
+      [nearest, best] = [at, this.list.items[i] as FlowTile];
+    }
+    return best;
   }
 
   /** One more tile, placed freely: the plaque names its lit row and column with them. */

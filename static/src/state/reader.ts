@@ -9,7 +9,9 @@ export interface Reader {
   share(name: string): number | null;
   nearest<F extends number | null>(name: string, fallback: F, offered: readonly number[]): number | F;
   oneOf<T extends string, F extends T | null>(name: string, fallback: F, offered: readonly T[]): T | F;
-  flag(name: string, fallback: boolean): boolean;
+  flag<F extends boolean | null>(name: string, fallback: F): boolean | F;
+  /** A text of the given shape, or null. */
+  shaped(name: string, pattern: RegExp): string | null;
   /** Writes down that `text` was no use for `name` and returns what stands instead. */
   noted<V>(name: string, text: string, used: V): V;
 }
@@ -53,11 +55,15 @@ export function reader(get: (name: string) => string | null, notes: string[], pr
     if (text === null) return fallback;
     return (offered as readonly string[]).includes(text) ? (text as T) : noted(name, text, fallback);
   }
-  function flag(name: string, fallback: boolean): boolean {
+  function shaped(name: string, pattern: RegExp): string | null {
+    const text = get(name);
+    return text === null || pattern.test(text) ? text : noted(name, text, null);
+  }
+  function flag<F extends boolean | null>(name: string, fallback: F): boolean | F {
     const text = get(name);
     if (text === null) return fallback;
     if (text === "1" || text === "true") return true;
     return text === "0" || text === "false" ? false : noted(name, text, fallback);
   }
-  return { text: get, whole, share, nearest, oneOf, flag, noted };
+  return { text: get, whole, share, nearest, oneOf, flag, shaped, noted };
 }

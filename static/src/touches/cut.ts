@@ -1,10 +1,14 @@
 /*
- * Chapter 5: the layers of the package from top to bottom, in section, to pick. The section is a drawing, not to scale;
- * the stand shows the same layers in the model.
+ * Chapter 5: the plane that cuts the model on the stand, the lever that opens a stack into its layers, and below them the
+ * layers from top to bottom, in section, to pick. That section is a drawing, not to scale.
  */
+
 import { frame, label, rect, responsive } from "../figures/frame";
+import { cutText, FIRST_CUT } from "../stand/cut-names";
+import type { Cut } from "../stand/types";
+import { choice, slider } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
-import type { Touch } from "./context";
+import type { Touch, TouchContext } from "./context";
 import { wirePartList } from "./part-list";
 
 /** One layer of the drawing: left and width as shares, top and height in lines of text. */
@@ -32,10 +36,45 @@ const LAYERS: readonly Layer[] = [
   { part: "bga_balls", name: "balls", x: 0.03, width: 0.94, top: 12, height: 0.9, look: "ball" },
 ];
 const DRAM_DIES = 8;
+/** Stops of a lever from the middle of the package to its edge. */
+const STEPS = 50;
+
+/** The levers of the cut on the stand, in step with the grip on the stand itself. */
+function levers(context: TouchContext): HTMLElement {
+  const { store } = context;
+  let now: Cut | null = null;
+  const axis = choice<Cut["axis"] | "none">(
+    "Cut the package",
+    [
+      { value: "z", text: "across the front" },
+      { value: "x", text: "from the side" },
+      { value: "none", text: "leave it whole" },
+    ],
+    "none",
+    (chosen) => store.set({ cut: chosen === "none" ? chosen : cutText({ axis: chosen, at: FIRST_CUT[chosen] }) }),
+  );
+  const at = slider("Move the plane", 2 * STEPS, 2 * STEPS, (value) => {
+    if (now) store.set({ cut: cutText({ axis: now.axis, at: value / STEPS - 1 }) });
+  });
+  const open = slider("Open the pile", STEPS, 0, (value) => store.set({ open: value / STEPS }));
+  context.onShown((stand) => {
+    now = stand.cut ?? null;
+    for (const input of axis.querySelectorAll("input")) input.checked = input.value === (now?.axis ?? "none");
+    at.input.disabled = !now;
+    const place = now?.at ?? 1;
+    at.input.value = String(Math.round((place + 1) * STEPS));
+    const percent = Math.round(((place + 1) / 2) * 100);
+    at.input.setAttribute("aria-valuetext", now ? `${percent} percent of the package stays` : "not cut");
+    const share = stand.open ?? 0;
+    open.input.value = String(Math.round(share * STEPS));
+    open.input.setAttribute("aria-valuetext", share === 0 ? "closed" : `${Math.round(share * 100)} percent open`);
+  });
+  return make("div", { class: "touch-row" }, axis, at.label, open.label);
+}
 
 const cut: Touch = (live, host, context) => {
   const place = make("div", { class: "figure-host" });
-  live.append(place);
+  live.append(levers(context), place);
   let held: readonly string[] = [];
 
   const redraw = responsive(place, () => {

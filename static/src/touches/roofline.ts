@@ -119,7 +119,7 @@ const roofline: Touch = (live, host, context) => {
     const axis = { from: em * 1.8, to: bottom };
     bottomAxis(drawn, x, {
       ...axis,
-      values: powers(x, 4, 8),
+      values: powers(x, 4, width > em * 28 ? 8 : 4),
       format: (value) => digits(value, 2),
       name: "operations a byte of HBM traffic",
     });

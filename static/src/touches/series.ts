@@ -17,7 +17,7 @@ type Mode = "linear" | "log";
 type Chart = "memory" | "time";
 const GIB = 2 ** 30;
 
-const series: Touch = (live, host) => {
+const series: Touch = (live, host, context) => {
   const memory = rowsOf(tableIn(host, ".memory-table"));
   const speed = rowsOf(tableIn(host, ".speed-table"));
   let mode: Mode = "log";
@@ -41,6 +41,7 @@ const series: Touch = (live, host) => {
   const scales = choice<Mode>("Scales", modes, mode, (value) => {
     mode = value;
     redraw();
+    standColumns();
   });
   const memoryPart = make("div", {}, scales, place, lever.label, said);
   live.append(choice<Chart>("Chart", charts, "memory", show), memoryPart, bars);
@@ -56,6 +57,32 @@ const series: Touch = (live, host) => {
     lever.input.setAttribute("aria-valuetext", `${name} tokens`);
     said.textContent = `N = ${name}: standard ${cells.standard?.text}, FlashAttention ${cells.flash?.text}. A100, batch 16, 8 heads, d = 64, forward and backward.`;
     redraw();
+    standColumns();
+  }
+
+  /** The same row on the stand: two columns beside the package, on the scale of the chart. */
+  function standColumns(): void {
+    const { name, cells } = memory[held] as TableRow;
+    const scale = (mode === "log" ? scaleLog : scaleLinear)(reach(), [0, 1]);
+    const column = (value: number | null | undefined) => (value ? Math.max(0, scale(value)) : 0);
+    context.chart(host, {
+      kind: "columns",
+      bars: [
+        { share: column(cells.standard?.value), tint: "s" },
+        { share: column(cells.flash?.value), tint: "o" },
+      ],
+      notes: [
+        { bar: 0, text: `Standard, N = ${name}:\n${cells.standard?.text}` },
+        { bar: 1, text: `FlashAttention:\n${cells.flash?.text}` },
+      ],
+    });
+  }
+
+  /** What the memory axis spans, with some room around the figures of the table. */
+  function reach(): [number, number] {
+    const all = memory.flatMap(({ cells }) => [cells.standard?.value ?? [], cells.flash?.value ?? []].flat());
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    return mode === "log" ? [least / 2, most * 1.5] : [0, most * 1.05];
   }
 
   function drawMemory(): void {
@@ -64,11 +91,8 @@ const series: Touch = (live, host) => {
     const [left, bottom, right, top] = [em * 4, height - em * 3, width - em, em * 2];
     const lengths = memory.map((row) => Number(row.id));
     const ends: [number, number] = [lengths[0] ?? 1, lengths[lengths.length - 1] ?? 2];
-    const most = Math.max(...memory.flatMap((row) => [row.cells.standard?.value ?? 0, row.cells.flash?.value ?? 0]));
-    const least = Math.min(...memory.map((row) => row.cells.flash?.value ?? most));
     const x = mode === "log" ? scaleLog(ends, [left, right]) : scaleLinear([0, ends[1]], [left, right]);
-    const y =
-      mode === "log" ? scaleLog([least / 2, most * 1.5], [bottom, top]) : scaleLinear([0, most * 1.05], [bottom, top]);
+    const y = (mode === "log" ? scaleLog : scaleLinear)(reach(), [bottom, top]);
     const xs = mode === "log" ? powers(x, 4, 6) : x.ticks(4);
     const ys = mode === "log" ? powers(y, 4, 7) : [0, 4, 8, 12, 16].map((value) => value * GIB);
     bottomAxis(drawn, x, { from: top, to: bottom, values: xs, format: whole, name: "tokens, N" });
@@ -91,7 +115,10 @@ const series: Touch = (live, host) => {
       );
       svg.append(...dots);
       const last = points[points.length - 1];
-      if (last) svg.append(label(last.x - em * 0.6, last.y - em * 0.6, name, { anchor: "end", bold: true }));
+      if (last)
+        svg.append(
+          label(last.x - em * 0.6, last.y + em * (cell === "flash" ? 3.8 : -0.6), name, { anchor: "end", bold: true }),
+        );
     }
     const at = x(lengths[held] ?? 1);
     svg.append(makeSvg("line", { x1: at, x2: at, y1: top, y2: bottom, class: "ridge" }));

@@ -1,6 +1,6 @@
 /*
- * Chapter 6: the die as a block diagram. A cluster opens into its SMs, an SM into its four quarters. Counts come from
- * the table below; which SMs of which cluster are unused is not published, so none is drawn as unused.
+ * Chapter 6: the die as a block diagram. A cluster opens into its SMs, an SM into its four quarters, here and on the
+ * stand. Counts come from the table below; which SMs of which cluster are unused is not published, so none is drawn as unused.
  */
 import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { button } from "../ui/controls";
@@ -21,6 +21,7 @@ const sm: Touch = (live, host, context) => {
   showDie(false);
 
   function showDie(focus = true): void {
+    if (focus) context.store.set({ die: null });
     context.light(null);
     crumbs.replaceChildren(make("strong", {}, "Die"));
     const clusters = range(gpcs).map((index) => {
@@ -57,6 +58,7 @@ const sm: Touch = (live, host, context) => {
   }
 
   function showCluster(index: number): void {
+    context.store.set({ die: `gpc_${index}` });
     context.light(["gpc"]);
     crumbs.replaceChildren(
       button("Die", () => showDie()),
@@ -74,6 +76,7 @@ const sm: Touch = (live, host, context) => {
   }
 
   function showSm(cluster: number, unit: number): void {
+    context.store.set({ die: `sm_${cluster * perGpc + unit}` });
     context.light(["sm"]);
     const back = button(`Cluster ${cluster + 1}`, () => showCluster(cluster));
     crumbs.replaceChildren(

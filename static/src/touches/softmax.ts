@@ -15,8 +15,10 @@ const FEWEST = 2;
 const MOST = 16;
 const LIMIT = 99;
 const WAIT_MS = 60;
+/** Height of the bar of the lowest score on the stand, as a share of the highest one's. */
+const LOWEST = 0.12;
 
-const softmax: Touch = (live, host) => {
+const softmax: Touch = (live, host, context) => {
   const table = tableIn(host, ".softmax-table");
   const ours = () => numbers(table.dataset.scores);
   let scores = ours();
@@ -173,6 +175,22 @@ const softmax: Touch = (live, host) => {
       ? `${here}Output ÷ ℓ = ${digits(answer.output, 10)}; the direct softmax gives ${digits(answer.direct_output, 10)}. Largest difference: ${answer.difference === 0 ? "none" : answer.difference.toExponential(1)}.`
       : `${here}${now.rescale < 1 && step > 1 ? "The maximum rose: what was gathered is multiplied by the factor." : "The maximum stands."}`;
     view?.redraw();
+    standRow(now);
+  }
+
+  /** The same row on the stand, over the die. */
+  function standRow({ start, stop, row_max }: SoftmaxAnswer["steps"][number]): void {
+    const [least, most] = [Math.min(...scores), Math.max(...scores)];
+    const bars = scores.map((score, i) => ({
+      share: most > least ? LOWEST + ((1 - LOWEST) * (score - least)) / (most - least) : 1,
+      tint: "s" as const,
+      waiting: i >= stop,
+    }));
+    const notes = [
+      { bar: scores.indexOf(row_max), text: `Largest so far:\nm = ${digits(row_max, 4)}` },
+      { bar: Math.floor((start + stop - 1) / 2), text: `Scores ${start + 1} to ${stop}\nare being taken` },
+    ];
+    context.chart(host, { kind: "row", bars, notes: notes.filter(({ bar }) => bar >= 0) });
   }
 };
 

@@ -9,10 +9,11 @@ import { rowsOf, type TableRow, tableIn } from "../figures/table-data";
 import { choice, list } from "../ui/controls";
 import { make, makeSvg } from "../ui/dom";
 import type { Touch } from "./context";
+import { showTimeline } from "./timeline";
 
 type Measure = "rate" | "share";
 
-const versions: Touch = (live, host) => {
+const versions: Touch = (live, host, context) => {
   const published = rowsOf(tableIn(host, ".versions-table"));
   const own = rowsOf(tableIn(host, ".own-table"));
   let measure: Measure = "rate";
@@ -25,9 +26,9 @@ const versions: Touch = (live, host) => {
   ] as const;
   const bars = list(
     "Bar",
-    [{ value: "", text: "pick one" }, ...published.map((row) => ({ value: row.id, text: nameOf(row) }))],
+    [{ value: "", text: "pick one" }, ...[...published, ...own].map((row) => ({ value: row.id, text: nameOf(row) }))],
     "",
-    (id) => hold(published.find((row) => row.id === id)),
+    (id) => hold([...published, ...own].find((row) => row.id === id)),
   );
   live.append(
     choice<Measure>("Measure", measures, measure, (value) => {
@@ -39,9 +40,11 @@ const versions: Touch = (live, host) => {
     said,
   );
   const redraw = responsive(place, draw);
+  showTimeline(live, host, context);
 
   function nameOf(row: TableRow): string {
-    return `${row.name} · ${(row.element.dataset.gpu ?? "").toUpperCase()}`;
+    const gpu = row.element.dataset.gpu ?? "";
+    return gpu ? `${row.name} · ${gpu.replace("NVIDIA ", "").toUpperCase()}` : row.name;
   }
 
   function hold(row: TableRow | undefined): void {
@@ -50,7 +53,8 @@ const versions: Touch = (live, host) => {
     if (select) select.value = held ?? "";
     if (row) {
       const { rate, share, conditions } = row.cells;
-      said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}. Conditions: ${conditions?.text}.`;
+      const told = conditions ? ` Conditions: ${conditions.text}.` : "";
+      said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}.${told}`;
     } else said.textContent = "";
     redraw();
   }
@@ -59,10 +63,10 @@ const versions: Touch = (live, host) => {
     const rung = 3.5;
     const rows = [...published, ...own];
     const told = rows.map((row) => `${nameOf(row)}: ${row.cells[measure]?.text ?? row.cells.rate?.text}.`);
-    const drawn = frame(place, rung * rows.length + 3, "Versions of FlashAttention, rung by rung", told.join(" "));
+    const drawn = frame(place, rung * rows.length + 3.6, "Versions of FlashAttention, rung by rung", told.join(" "));
     const { svg, width, em } = drawn;
     const fill = fills(drawn, ["o", "plain"]);
-    const most = measure === "share" ? 1 : Math.max(...published.map((row) => row.cells.rate?.value ?? 0));
+    const most = measure === "share" ? 1 : Math.max(...rows.map((row) => row.cells.rate?.value ?? 0));
     const x = scaleLinear([0, most], [0, width - em * 7]);
     rows.forEach((row, i) => {
       const mine = i >= published.length;
@@ -72,11 +76,11 @@ const versions: Touch = (live, host) => {
           line(0, y - em * 0.9, width, y - em * 0.9),
           label(0, y + em * 0.3, "Our own kernels", { class: "axis-name" }),
         );
-      const top = y + em * (mine ? 0.6 : 0);
+      const top = y + em * (mine ? 1.2 : 0);
       const group = makeSvg("g", { class: row.id === held ? "rung held" : "rung" });
-      group.append(label(0, top + em, mine ? row.name : nameOf(row)));
+      group.append(label(0, top + em, nameOf(row)));
       const cell = row.cells[measure] ?? row.cells.rate;
-      const value = mine ? null : (cell?.value ?? null);
+      const value = cell?.value ?? null;
       if (value === null)
         group.append(rect({ class: "ghost", x: 1, y: top + em * 1.4, width: em * 3, height: em * 1.2 }));
       else
@@ -89,14 +93,8 @@ const versions: Touch = (live, host) => {
             fill: fill(mine ? "plain" : "o"),
           }),
         );
-      group.append(
-        label(
-          (value === null ? em * 3 : x(value)) + em * 0.4,
-          top + em * 2.35,
-          mine ? (row.cells.rate?.text ?? "") : (cell?.text ?? ""),
-        ),
-      );
-      if (!mine) group.addEventListener("click", () => hold(row));
+      group.append(label((value === null ? em * 3 : x(value)) + em * 0.4, top + em * 2.35, cell?.text ?? ""));
+      group.addEventListener("click", () => hold(row));
       svg.append(group);
     });
   }

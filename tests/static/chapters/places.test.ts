@@ -7,8 +7,12 @@ const scene = (pose: Scene["pose"]): Scene => ({
   explode: 0,
   lit: [],
   flow: "",
+  direction: "forward",
+  plaque: false,
   grid: false,
   labels: true,
+  cut: "",
+  open: 0,
   moment: null,
 });
 

@@ -4,7 +4,7 @@ import type { ChapterScene } from "../../../static/src/chapters/places";
 import { commandOf, slideAt, slidesOf } from "../../../static/src/presenter/slides";
 
 const chapter = (number: number, ids: string[]): ChapterScene => {
-  const stand = { pose: "hero", explode: 0, lit: [], flow: "", grid: false, labels: true, moment: null } as const;
+  const stand = { pose: "hero", explode: 0, lit: [], flow: "", direction: "forward", plaque: false, grid: false, labels: true, cut: "", open: 0, moment: null } as const;
   return { number, slug: "s", title: "T", fold_open_for: "write", stand, steps: ids.map((id) => ({ id, stand })) };
 };
 

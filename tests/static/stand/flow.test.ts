@@ -4,7 +4,7 @@ import {
   blockExists,
   computesAt,
   type FlowTile,
-  ownerAt,
+  ownersAt,
   storedAt,
   tallyAt,
   tilesAt,
@@ -107,7 +107,7 @@ it("shows nothing before the start and after the end", () => {
     expect(tilesAt(schedule, time).count).toBe(0);
     expect(computesAt(schedule, time)).toEqual([]);
     expect(workAt(schedule, time)).toBe(0);
-    expect(ownerAt(schedule, time)).toBe(-1);
+    expect(ownersAt(schedule, time)).toEqual([]);
   }
 });
 
@@ -194,7 +194,7 @@ describe("keys outside", () => {
 
   it("gives each column of blocks an SM, which holds its K and V while the rows pass", () => {
     for (let step = 0; step < 16; step++) {
-      expect(ownerAt(schedule, step + 0.5)).toBe(Math.floor(step / 4));
+      expect(ownersAt(schedule, step + 0.5)).toEqual([Math.floor(step / 4)]);
       const held = tiles(schedule, step + 0.6).filter((tile) => tile.leg === "on_sm");
       expect(held.filter((tile) => tile.tensor === "k").map(({ n }) => n)).toEqual([Math.floor(step / 4)]);
       expect(held.filter((tile) => tile.tensor === "q").map(({ m }) => m)).toEqual([step % 4]);

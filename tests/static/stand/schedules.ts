@@ -38,6 +38,7 @@ class Walker {
 function finish(walker: Walker, algorithm: Schedule["algorithm"], blocks: number): Schedule {
   return {
     algorithm,
+    direction: "forward",
     blocks_m: blocks,
     blocks_n: blocks,
     num_steps: walker.step,

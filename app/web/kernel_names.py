@@ -1,0 +1,54 @@
+"""How the pages call the kernels of the records, and how a plot tells them apart: by shape of mark and by dash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CIRCLE = "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z"
+SQUARE = "M-3-3h6v6h-6z"
+TRIANGLE = "M0-4l3.8 6.8h-7.6z"
+TURNED = "M0 4l3.8-6.8h-7.6z"
+DIAMOND = "M0-4.4l3.8 4.4l-3.8 4.4l-3.8-4.4z"
+CROSS = "M-3-3l6 6M-3 3l6-6"
+PLUS = "M-4 0h8M0-4v8"
+BAR = "M-4-1.2h8v2.4h-8z"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelName:
+    """A kernel on the page: its id, its name, whose it is, the mark of its points and the class of its colour."""
+
+    id: str
+    name: str
+    ours: bool
+    mark: str
+    colour: str
+    idea: str = ""
+
+
+NAMES: dict[str, KernelName] = {
+    item.id: item
+    for item in (
+        KernelName("standard", "Standard", True, SQUARE, "s", "S and P go to memory"),
+        KernelName("fa1_triton", "First version’s order", True, TRIANGLE, "k", "K and V outside, a running tally"),
+        KernelName("fa2_triton", "Second version’s order", True, CIRCLE, "o", "Q outside, O written once"),
+        KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
+        KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q"),
+        KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
+        KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),
+        KernelName("sdpa_efficient", "Memory-efficient (PyTorch)", False, PLUS, "peer"),
+        KernelName("sdpa_flash", "FlashAttention-2 (PyTorch)", False, CIRCLE, "peer"),
+        KernelName("sdpa_cudnn", "cuDNN (PyTorch)", False, CROSS, "peer"),
+        KernelName("fa3_wheel", "FlashAttention-3 (wheel)", False, DIAMOND, "peer"),
+    )
+}
+
+
+def named(kernel: str) -> KernelName:
+    """The kernel's name; one that nobody has named goes by its id."""
+    return NAMES.get(kernel) or KernelName(kernel, kernel, False, TURNED, "peer")
+
+
+def place(kernel: str) -> int:
+    """Where it stands in a list: rungs first, then peers, then what has no name."""
+    return list(NAMES).index(kernel) if kernel in NAMES else len(NAMES)

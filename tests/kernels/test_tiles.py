@@ -1,0 +1,62 @@
+"""Choosing tiles: what is tried for which cases, and how a choice reaches another process. Needs no torch."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from app.kernels import capability, configs
+from app.kernels.bench import cases, tune
+from app.kernels.bench.cases import TimingCase
+
+TILE = configs.Tile(32, 64, 8, 2, tma_add=True)
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(configs, "_chosen", {})
+    capability.assume((9, 0))
+    yield
+    capability.assume(None)
+
+
+def test_a_choice_holds_for_its_kind_of_length_only() -> None:
+    default = configs.tile_for("fa2_triton", "backward", 256, False, 4096)
+    configs.choose("fa2_triton", "backward", 256, False, 1024, TILE)
+    assert configs.tile_for("fa2_triton", "backward", 256, False, 512) == TILE
+    assert configs.tile_for("fa2_triton", "backward", 256, False, 1025) == default != TILE
+    assert configs.tile_for("fa2_triton", "backward", 256, True, 512) == default
+
+
+def test_what_was_chosen_reaches_another_process_as_json() -> None:
+    configs.choose("fa2_triton", "backward", 256, True, 4096, TILE)
+    sent = json.loads(json.dumps(configs.chosen()))
+    configs._chosen.clear()
+    configs.restore(sent)
+    assert configs.tile_for("fa2_triton", "backward", 256, True, 8192) == TILE
+
+
+def test_only_what_will_be_timed_is_tuned() -> None:
+    timing = [TimingCase("backward", "bf16", 1, 16, seqlen, 256, False) for seqlen in (4096, 16384, 65536, 512)]
+    listed = tune.candidates(timing)
+    assert {candidate.kernel for candidate in listed} == {"fa2_triton"}
+    assert list(dict.fromkeys(candidate.case for candidate in listed)) == [
+        TimingCase("backward", "bf16", 4, 8, 4096, 256, False),
+        TimingCase("backward", "bf16", 16, 8, 1024, 256, False),
+    ]
+    assert tune.candidates(timing, ["standard", "sdpa_flash"]) == []
+
+
+def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None:
+    listed = tune.candidates(cases.load().suites["targets"])
+    kinds = {
+        (item.kernel, item.case.direction, item.case.head_dim, item.case.causal, item.case.seqlen) for item in listed
+    }
+    assert len(kinds) == 3 * 2 * 2 * 3  # fa2 in both passes, standard forward; masks; lengths; head dimensions
+    for kernel, direction, head_dim, *_ in kinds:
+        assert len(configs.choices(kernel, direction, head_dim)) > 1
+
+
+def test_an_older_gpu_has_nothing_to_choose() -> None:
+    capability.assume((8, 0))
+    assert tune.candidates(cases.load().suites["quick"]) == []

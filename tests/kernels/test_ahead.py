@@ -77,7 +77,14 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Resources]:
 def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
     backward = {"fa2_forward", "fa2_row_statistics", "fa2_backward", "fa2_round_dq"}
     standard = {"standard_matmul", "standard_softmax"}
-    assert set(compiled) == {*backward, *standard, "fa1_forward", "blocksparse_forward", "fa3_forward", "wide_fa2_backward"}
+    assert set(compiled) == {
+        *backward,
+        *standard,
+        "fa1_forward",
+        "blocksparse_forward",
+        "fa3_forward",
+        "wide_fa2_backward",
+    }
 
 
 @pytest.mark.parametrize(

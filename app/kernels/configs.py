@@ -177,6 +177,14 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
     return HOPPER[key] if hopper else PLAIN[key]
 
 
+def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
+    """What may be tried besides the default; nothing for a pass that has nothing to choose."""
+    try:
+        return choices(kernel, direction, head_dim)[1:]
+    except KeyError:
+        return ()
+
+
 def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
     """The tile chosen with `choose` for sequences of this kind, else the default."""
     found = _chosen.get((kernel, direction, head_dim, causal, seqlen <= SHORT))

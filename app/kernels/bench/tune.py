@@ -37,22 +37,19 @@ class Candidate:
 
 
 def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> list[Candidate]:
-    """Every choice of `kernels` for what `timing` will time, grouped by case; kinds of case that matter most come first.
+    """Every choice of `kernels` for what `timing` will time, grouped by case, in its order.
 
     One representative case for each pass, head_dim, mask and kind of length, whatever else differs.
     """
-    cases = dict.fromkeys(representative(case) for case in timing)
-    listed = []
-    for case in cases:
-        for kernel in TUNED:
-            if kernel not in kernels:
-                continue
-            try:
-                found = configs.choices(kernel, case.direction, case.head_dim)
-            except KeyError:
-                continue  # this pass has nothing to choose
-            listed += [Candidate(kernel, case, choice) for choice in found if len(found) > 1]
-    return listed
+    return [
+        Candidate(kernel, case, choice)
+        for case in dict.fromkeys(representative(case) for case in timing)
+        for kernel in TUNED
+        if kernel in kernels
+        for others in [configs.alternatives(kernel, case.direction, case.head_dim)]
+        if others
+        for choice in (configs.choices(kernel, case.direction, case.head_dim)[0], *others)
+    ]
 
 
 def representative(case: TimingCase) -> TimingCase:

@@ -40,8 +40,7 @@ CONSUMER_ROWS = 64  # rows of q a consumer of the Hopper kernel holds: the heigh
 class Roles:
     """How the Hopper kernel divides its work: consumers, rows of a k or v block, stages of k and v, and of q.
 
-    Registers a thread: what the kernel is launched with, then what each role is given. `late`: a consumer waits for PV
-    only when its softmax is done, else when the compiler thinks fit.
+    Registers a thread: what the kernel is launched with, then what each role is given.
     """
 
     consumers: int
@@ -51,7 +50,6 @@ class Roles:
     launch_registers: int
     consumer_registers: int
     producer_registers: int
-    late: bool = True
 
     @property
     def block_m(self) -> int:
@@ -59,8 +57,8 @@ class Roles:
         return self.consumers * CONSUMER_ROWS
 
     def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x 128 s2 late."""
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{' late' if self.late else ''}"
+        """As the bench prints it: 2 consumers x128 s2."""
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}"
 
 
 Choice = Tile | Roles
@@ -79,17 +77,13 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa3_gluon", "forward", 64): (
             Roles(2, 128, 2, 2, 168, 240, 24),
-            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
-            Roles(3, 128, 2, 2, 128, 160, 32, late=False),
         ),
         ("fa3_gluon", "forward", 128): (
             Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
-            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
         ),
         ("fa3_gluon", "forward", 256): (
             Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
-            Roles(2, 64, 2, 1, 168, 240, 24, late=False),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),

@@ -35,7 +35,6 @@ from app.kernels.fa3_parts import (
     masked,
     meet,
     tell,
-    tell_once_known,
     tile_at,
     tma_load,
     tma_store,
@@ -107,8 +106,7 @@ def _producer(q, k, v, room, lists, sizes,
 @gluon.jit
 def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, seqlen, scale, nothing,
            k_s, v_s, k_full, v_full,
-           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr, LATE: gl.constexpr,
-           MASKED: gl.constexpr):  # fmt: skip
+           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr, MASKED: gl.constexpr):  # fmt: skip
     """QKᵀ of this block together with PV of the one before; the softmax of this one while PV still runs."""
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
@@ -129,10 +127,7 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, se
     rescale = exp2(row_max * scale - new_max * scale)
     new_probs = exp2(scores * scale - (new_max * scale)[:, None])
     row_sum = row_sum * rescale + gl.sum(new_probs, 1)
-    if LATE:
-        tell_once_known(K_FREE + k_stage, row_sum, THREADS)
-    else:
-        tell(K_FREE + k_stage, THREADS)
+    tell(K_FREE + k_stage, THREADS)
     acc, probs = warpgroup_mma_wait(0, deps=(acc_ahead, probs))
     tell(V_FREE + v_stage, THREADS)
     acc = acc * gl.convert_layout(rescale, gl.SliceLayout(1, acc.type.layout))[:, None]
@@ -143,7 +138,7 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, se
 @gluon.jit
 def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scale,
               CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
-              Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr, LATE: gl.constexpr):  # fmt: skip
+              Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr):  # fmt: skip
     """One warpgroup: its 64 rows of every tile of this thread block."""
     q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
@@ -190,13 +185,13 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
             for visit in range(1, gl.minimum(CROSSING, visits)):
                 probs, acc, row_max, row_sum = _visit(
                     q_tile, probs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N, seqlen,
-                    scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES, LATE, True,
+                    scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES, True,
                 )  # fmt: skip
                 count += 1
         for _ in range(CROSSING if CAUSAL else 1, visits):
             probs, acc, row_max, row_sum = _visit(
                 q_tile, probs, acc, row_max, row_sum, count, first_row, 0, seqlen, scale, nothing, k_s, v_s, k_full,
-                v_full, CONSUMER, CONSUMERS, STAGES, LATE, False,
+                v_full, CONSUMER, CONSUMERS, STAGES, False,
             )  # fmt: skip
             count += 1
         mbarrier.arrive(q_empty.index(slot))
@@ -255,7 +250,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
 @gluon.jit(do_not_specialize=["heads", "group", "seqlen"])
 def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqlen, scale, o_batch, o_head, o_row,
                 CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
-                Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr, LATE: gl.constexpr,
+                Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr,
                 CONSUMER_REGISTERS: gl.constexpr, PRODUCER_REGISTERS: gl.constexpr):  # fmt: skip
     """One persistent thread block: makes room and barriers in smem, then splits into its roles."""
     DTYPE: gl.constexpr = q.dtype
@@ -286,9 +281,9 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
         gl.warp_specialize(
             [
                 (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL, LATE)),
+                             Q_STAGES, CAUSAL, TAIL)),
                 (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL, LATE)),
+                             Q_STAGES, CAUSAL, TAIL)),
                 (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES, Q_STAGES)),
             ],
             [4, 1],
@@ -298,11 +293,11 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
         gl.warp_specialize(
             [
                 (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL, LATE)),
+                             Q_STAGES, CAUSAL, TAIL)),
                 (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL, LATE)),
+                             Q_STAGES, CAUSAL, TAIL)),
                 (_consumer, (2, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL, LATE)),
+                             Q_STAGES, CAUSAL, TAIL)),
                 (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES, Q_STAGES)),
             ],
             [4, 4, 1],
@@ -379,7 +374,6 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         "Q_STAGES": roles.q_stages,
         "CAUSAL": problem.causal,
         "TAIL": sizes.seqlen_k % roles.block_n != 0,
-        "LATE": roles.late,
         "CONSUMER_REGISTERS": roles.consumer_registers,
         "PRODUCER_REGISTERS": roles.producer_registers,
         "num_warps": 4,  # of a consumer; the producer has one

@@ -32,27 +32,6 @@ def tell(barrier, THREADS: gl.constexpr):
     gl.inline_asm_elementwise(_barrier_text("arrive", THREADS), "=r,r", [number], dtype=gl.int32, is_pure=False, pack=1)
 
 
-@gluon.constexpr_function
-def _known_text(threads):
-    return (
-        "{ .reg .pred p; .reg .b32 n; setp.lt.f32 p, $4, 0f00000000; setp.lt.or.f32 p, $5, 0f00000000, p; "
-        f"selp.b32 n, 0, $2, p; bar.arrive n, {threads}; mov.b32 $0, n; mov.b32 $1, n; }}"
-    )
-
-
-@gluon.jit
-def tell_once_known(barrier, values, THREADS: gl.constexpr):
-    """Come to a named barrier, but not before `values` (a sum of exponentials for each row) have been computed.
-
-    The compiler may move a wait for the tensor cores up over arithmetic, but not over this: the barrier's number seems
-    to depend on the values, which are never negative.
-    """
-    number = gl.full([64], 0, gl.int32, values.type.layout) + barrier
-    gl.inline_asm_elementwise(
-        _known_text(THREADS), "=r,=r,r,r,f,f", [number, values], dtype=gl.int32, is_pure=False, pack=2
-    )
-
-
 @gluon.jit
 def exp2(x):
     """2 to the x, one instruction."""

@@ -64,6 +64,33 @@ def test_kernels_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plan.timing == ()
 
 
+def test_a_long_grid_can_be_recorded_in_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capability, "missing", lambda needs: None)
+    whole, rest = (
+        cli.make_plan(options("--cases", "record", "--direction", "backward", *skip), ("bench",))
+        for skip in ([], ["--skip", "12"])
+    )
+    assert rest.timing == whole.timing[12:]
+    assert (whole.skipped, rest.skipped) == (0, 12)
+    assert (whole.suite, rest.suite) == ("record-backward", "record-backward-skip-12")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--skip", "-1"), "--skip must be at least 0, got -1"),
+        (("--cases", "targets", "--skip", "42"), "--skip 42 leaves nothing to time: there are 42 cases"),
+        (("--cases", "none", "--skip", "1"), "--skip 1 leaves nothing to time: there are 0 cases"),
+    ],
+)
+def test_a_skip_leaves_something_to_time(
+    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(capability, "missing", lambda needs: None)
+    assert cli.main(options(*arguments)) == 1
+    assert capsys.readouterr().err == f"exhibit bench: {message}.\n"
+
+
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
 def test_a_time_limit_is_above_zero(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

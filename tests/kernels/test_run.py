@@ -109,6 +109,21 @@ def test_what_fails_its_checks_is_never_timed(plan: run.Plan, monkeypatch: pytes
     assert rows(plan)[-1][3] == "cannot run: its check failed: n 17: too far off"
 
 
+@pytest.mark.parametrize(("timing", "share"), [((FORWARD,), run.CHECK_SHARE), ((), 1.0)])
+def test_a_check_alone_may_take_all_of_the_time(
+    timing: tuple[TimingCase, ...], share: float, plan: run.Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def check_all(kernels: object, seconds: float, report: object) -> dict[str, checking.Outcome]:
+        given.append(seconds)
+        return {}
+
+    monkeypatch.setattr(checking, "check_all", check_all)
+    run.Bench(replace(plan, check=True, timing=timing, minutes=10)).run()
+    assert given == [pytest.approx(share * (600 - run.RESERVE_S), abs=2)]
+
+
 def test_interrupting_keeps_what_is_done(plan: run.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     real = check.draw
 
@@ -123,9 +138,10 @@ def test_interrupting_keeps_what_is_done(plan: run.Plan, monkeypatch: pytest.Mon
 
 
 def test_no_case_is_begun_without_time(plan: run.Plan, capsys: pytest.CaptureFixture[str]) -> None:
-    run.Bench(replace(plan, minutes=0.01)).run()
+    run.Bench(replace(plan, minutes=0.01, skipped=7)).run()
     assert rows(plan) == []
-    assert "no time left" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"no time left; {FORWARD} and what follows was not run (the same with --skip 7 goes on there)" in printed
 
 
 def test_counters_are_attached_to_the_rows_of_their_case(plan: run.Plan, monkeypatch: pytest.MonkeyPatch) -> None:

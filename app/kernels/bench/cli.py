@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     suites = ", ".join(cases.load().suites)
     parser.add_argument("--cases", default="quick", metavar="SUITE", help=f"what to time: {suites}, none (quick)")
     parser.add_argument("--direction", choices=("forward", "backward"), help="only this pass of the suite")
+    parser.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the suite's first N cases")
     parser.add_argument("--kernels", metavar="IDS", help="only these, separated by commas (default: rungs and peers)")
     parser.add_argument("--check", action="store_true", help="first check every rung on all correctness cases")
     parser.add_argument("--tune", action="store_true", help="first time every block shape and use the fastest")
@@ -67,19 +68,24 @@ def told(arguments: Sequence[str]) -> tuple[str, ...]:
 
 
 def make_plan(given: argparse.Namespace, command: tuple[str, ...]) -> run.Plan:
-    """The plan the options ask for. KeyError or ValueError, with a sentence, for an unknown suite or kernel."""
+    """The plan the options ask for.
+
+    KeyError or ValueError, with a sentence, for an unknown suite or kernel and for a skip that leaves no case.
+    """
     suites = cases.load().suites
     if given.cases not in (*suites, "none"):
         raise KeyError(f"there is no suite {given.cases!r}; there are {', '.join(suites)} and none")
     timing = tuple(case for case in suites.get(given.cases, ()) if given.direction in (None, case.direction))
+    _check_skip(given.skip, len(timing))
     if given.kernels:
         kernels = tuple(registry.get(name.strip()) for name in given.kernels.split(","))
     else:
         kernels = registry.of_kind("rung", "peer")
     timed = tuple(kernel for kernel in kernels if kernel.kind != "wrong")
     return run.Plan(
-        suite=given.cases + (f"-{given.direction}" if given.direction else ""),
-        timing=timing,
+        suite=_file_part(given),
+        timing=timing[given.skip :],
+        skipped=given.skip,
         kernels=timed,
         checked=_checked(kernels, bool(given.kernels)),
         check=given.check,
@@ -93,6 +99,19 @@ def make_plan(given: argparse.Namespace, command: tuple[str, ...]) -> run.Plan:
         commit=given.commit,
         command=command,
     )
+
+
+def _check_skip(skip: int, cases_there: int) -> None:
+    if skip < 0:
+        raise ValueError(f"--skip must be at least 0, got {skip}")
+    if skip and skip >= cases_there:
+        raise ValueError(f"--skip {skip} leaves nothing to time: there are {cases_there} cases")
+
+
+def _file_part(given: argparse.Namespace) -> str:
+    """What the name of the record says of the cases: the two runs of one grid are two files."""
+    direction = f"-{given.direction}" if given.direction else ""
+    return f"{given.cases}{direction}{f'-skip-{given.skip}' if given.skip else ''}"
 
 
 def _checked(kernels: tuple[Kernel, ...], chosen: bool) -> tuple[Kernel, ...]:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.kernels import capability
+from app.theory import hopper_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +34,9 @@ class Tile:
         return f"{self.block_m}x{self.block_n} w{self.num_warps} s{self.num_stages}{' tma' if self.tma_add else ''}"
 
 
-CONSUMER_ROWS = 64  # rows of q a consumer of the Hopper kernel holds: the height of one WGMMA
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """How the Hopper kernel divides its work: consumers, rows of a k or v block, stages of k and v, and of q.
-
-    Registers a thread: what the kernel is launched with, then what each role is given.
-    """
-
-    consumers: int
-    block_n: int
-    stages: int
-    q_stages: int
-    launch_registers: int
-    consumer_registers: int
-    producer_registers: int
-
-    @property
-    def block_m(self) -> int:
-        """Rows of q a thread block works on."""
-        return self.consumers * CONSUMER_ROWS
-
-    def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x128 s2."""
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}"
-
+# The Hopper kernel's roles and their defaults are theory's, because chapter 11 shows them too.
+CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
+Roles = hopper_roles.Roles
 
 Choice = Tile | Roles
 
@@ -76,14 +53,14 @@ STANDARD = (
 HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa3_gluon", "forward", 64): (
-            Roles(2, 128, 2, 2, 168, 240, 24),
+            hopper_roles.DEFAULTS[64],
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
         ),
         ("fa3_gluon", "forward", 128): (
-            Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
+            hopper_roles.DEFAULTS[128],  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
         ),
         ("fa3_gluon", "forward", 256): (
-            Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
+            hopper_roles.DEFAULTS[256],  # q 64 KiB, k and v 128 KiB; o leaves from registers
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),

@@ -11,7 +11,7 @@ from typing import Any
 from app.facts.formatting import written
 from app.facts.registry import Registry
 from app.facts.timings import Timings
-from app.theory import exactness, flops, online_softmax, pipeline, traffic
+from app.theory import exactness, flops, hopper_roles, online_softmax, pipeline, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
 from app.web.kernel_names import NAMES
@@ -20,9 +20,9 @@ SHAPE = AttentionShape(seqlen=4096, head_dim=128)
 BLOCK = BlockShape(128, 128)
 BLOCK_ROWS = (64, 128, 256)
 SOFTMAX_BLOCK = 2
-# As many blocks as fit on a board, through the smallest ring that keeps loads ahead of use.
+# As many blocks as fit on a board; stages and consumer groups are those of our own kernel at this head dimension.
 TIMELINE_BLOCKS = 3
-TIMELINE_STAGES = 2
+OWN_ROLES = hopper_roles.DEFAULTS[SHAPE.head_dim]
 # Kernel → tensors read and written; the order of the standard way.
 KERNELS = (
     ("1 · S = Q Kᵀ / √d", ("q", "k"), ("s",)),
@@ -30,6 +30,8 @@ KERNELS = (
     ("3 · O = P V", ("p", "v"), ("o",)),
 )
 RUNGS = ("standard", "fa1_triton", "fa2_triton", "fa3_gluon")
+# The library each rung is set against, where it ran in the same run.
+AGAINST = "fa3_wheel"
 # The case every rung is compared in, as the records name it.
 CASE: dict[str, Any] = {
     "direction": "forward",
@@ -126,8 +128,30 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnRoles:
+    """What our own Hopper kernel uses at one head dimension."""
+
+    head_dim: int
+    roles: hopper_roles.Roles
+    smem: hopper_roles.Smem
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKernel:
+    """What our own Hopper kernel uses: at the head dimension compared, at each one, and an SM's limit."""
+
+    shown: OwnRoles
+    listed: tuple[OwnRoles, ...]
+    consumer_rows: int
+    smem_limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rung:
-    """One of our own kernels on the ladder; without a record `flops_per_s` and `share_of_peak` are None."""
+    """One of our own kernels on the ladder; without a record `flops_per_s` and `share_of_peak` are None.
+
+    `against` is its rate over the library's in the same run, "" where the library was not timed there.
+    """
 
     kernel: str
     title: str
@@ -135,6 +159,7 @@ class Rung:
     shown: str = "not measured yet"
     flops_per_s: float | None = None
     share_of_peak: float | None = None
+    against: str = ""
     gpu: str = ""
     date: str = ""
 
@@ -149,6 +174,7 @@ class TouchTables:
     backward: tuple[BackwardRow, ...]
     exactness: exactness.Exactness
     timeline: Timeline
+    own_kernel: OwnKernel
     rungs: tuple[Rung, ...]
     case: dict[str, Any]
 
@@ -161,12 +187,8 @@ def build(registry: Registry, timings: Timings) -> TouchTables:
         softmax=_softmax(registry),
         backward=(_backward("standard", "Store P"), _backward("fa2", "Recompute P")),
         exactness=exactness.exactness(seed=1, seqlen=256, head_dim=64, block_m=64, block_n=64, outliers=True),
-        timeline=Timeline(
-            TIMELINE_BLOCKS,
-            TIMELINE_STAGES,
-            ("Producer warp", "Consumer group 1", "Consumer group 2"),
-            pipeline.timeline(TIMELINE_BLOCKS, TIMELINE_STAGES),
-        ),
+        timeline=_timeline(OWN_ROLES),
+        own_kernel=_own_kernel(),
         rungs=tuple(_rung(timings.ours(), kernel) for kernel in RUNGS),
         case=CASE,
     )
@@ -240,6 +262,25 @@ def _backward(model: str, title: str) -> BackwardRow:
     )
 
 
+def _timeline(roles: hopper_roles.Roles) -> Timeline:
+    groups = tuple(f"Consumer group {number}" for number in range(1, roles.consumers + 1))
+    spans = pipeline.timeline(TIMELINE_BLOCKS, roles.stages, roles.consumers)
+    return Timeline(TIMELINE_BLOCKS, roles.stages, ("Producer warp", *groups), spans)
+
+
+def _own_kernel() -> OwnKernel:
+    listed = tuple(
+        OwnRoles(head_dim, roles, hopper_roles.smem(roles, head_dim))
+        for head_dim, roles in hopper_roles.DEFAULTS.items()
+    )
+    return OwnKernel(
+        shown=next(own for own in listed if own.head_dim == SHAPE.head_dim),
+        listed=listed,
+        consumer_rows=hopper_roles.CONSUMER_ROWS,
+        smem_limit_bytes=GPUS["h100_sxm5"].smem_per_block_bytes,
+    )
+
+
 def _rung(timings: Timings, kernel: str) -> Rung:
     """The newest record of this kernel in the case compared."""
     title, idea = NAMES[kernel].name, NAMES[kernel].idea
@@ -249,6 +290,8 @@ def _rung(timings: Timings, kernel: str) -> Rung:
     newest = max(found, key=lambda item: item.record.run.date)
     rate, gpu = newest.timing.tflops_per_s or 0.0, newest.record.run.gpu.name
     peak = GPUS[PEAKS[gpu]].flops_per_s if gpu in PEAKS else None
+    beside = timings.select(record=newest.record.id, kernel=AGAINST, ran=True, **CASE)
+    theirs = beside[0].timing.tflops_per_s if beside else None
     return Rung(
         kernel=kernel,
         title=title,
@@ -256,6 +299,7 @@ def _rung(timings: Timings, kernel: str) -> Rung:
         shown=written(rate, "TFLOP/s", digits=3),
         flops_per_s=rate * 1e12,
         share_of_peak=rate * 1e12 / peak if peak else None,
+        against=written(round(rate / theirs, 3), "×", digits=3) if theirs else "",
         gpu=gpu,
         date=newest.record.run.date[:10],
     )

@@ -352,6 +352,8 @@ def test_the_ladder_of_versions(visit: Visit) -> None:
     assert "BF16" in said(host)
     host.locator("input[value=share]").check()
     assert host.locator("svg text", has_text="84.9 %").count() == 1
+    drawn = host.locator(".touch-live > .figure-host").last
+    assert drawn.evaluate("(figure) => figure.nextElementSibling.className") == "own-roles"
 
 
 def test_exactness_is_run_when_asked(visit: Visit) -> None:

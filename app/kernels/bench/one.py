@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         torch.cuda.synchronize()
     except (RuntimeError, ValueError, ImportError) as error:
         return _fail(f"{case}: {(str(error).splitlines() or [type(error).__name__])[0]}", 2)
-    print(f"{kernel.id} ran {given.runs} times: {case}")
+    print(f"{kernel.id} ran ({given.runs} x): {case}")
     if given.judge:
         verdict = check.judge(found, check.truth(problem, bound), case.dtype)
         print(f"right, error {verdict.relative:.2e}" if verdict.ok else f"wrong: {verdict.message}")

@@ -28,12 +28,14 @@ export function showTimeline(live: HTMLElement, host: HTMLElement, context: Touc
   context.chart(host, { kind: "timeline", rows, spans });
   const place = make("div", { class: "figure-host" });
   live.append(place);
+  const own = host.querySelector(".own-roles");
+  if (own) live.append(own); // it speaks of the drawing
   responsive(place, () => {
     const { svg, width, em } = frame(
       place,
       ROW * rows.length + 1.6,
       "One SM over time",
-      "A producer loads blocks of K and V. Two consumer groups take turns: while one does its softmax, the other multiplies. Not to scale.",
+      "A producer loads blocks of K and V. The consumer groups take turns: while one does its softmax, another multiplies. Not to scale.",
     );
     const unit = (width - 2) / Math.max(1, ...spans.map(({ stop }) => stop));
     rows.forEach((name, row) => {

@@ -52,9 +52,10 @@ const versions: Touch = (live, host, context) => {
     const select = bars.querySelector("select");
     if (select) select.value = held ?? "";
     if (row) {
-      const { rate, share, conditions } = row.cells;
+      const { rate, share, against, conditions } = row.cells;
+      const beside = against ? `; against FlashAttention-3’s library in the same run: ${against.text}` : "";
       const told = conditions ? ` Conditions: ${conditions.text}.` : "";
-      said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}.${told}`;
+      said.textContent = `${nameOf(row)}: ${rate?.text}; share of the peak: ${share?.text}${beside}.${told}`;
     } else said.textContent = "";
     redraw();
   }

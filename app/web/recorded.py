@@ -14,12 +14,15 @@ from app.web.queries import TimingsQuery, TrafficQuery
 # The bytes of a 16-bit number do not depend on which 16-bit number it is.
 SAME_BYTES = ("fp16", "bf16")
 # Kernel → its name on the page, and the count it is to be read beside. The kernels' own registry says the same, but
-# nothing in here may import it; tests/web/test_timings_api.py holds the two together.
+# nothing in here may import it; tests/web/test_timings_api.py holds the two together. Approximate attention is left
+# out: it does less work than is counted, so its bytes and times belong beside no count.
 KERNELS = {
     "standard": ("Standard attention, three kernels", "standard"),
     "torch_three_calls": ("Three PyTorch calls", "standard"),
+    "sdpa_math": ("PyTorch, plain operators", "standard"),
     "fa1_triton": ("FlashAttention-1 style", "fa1"),
     "fa2_triton": ("FlashAttention-2 style", "fa2"),
+    "fa3_gluon": ("FlashAttention-3 style, Hopper", "fa2"),
     "sdpa_efficient": ("xFormers' memory-efficient kernel (PyTorch)", "fa2"),
     "sdpa_flash": ("FlashAttention-2 (PyTorch)", "fa2"),
     "sdpa_cudnn": ("cuDNN (PyTorch)", "fa2"),

@@ -162,6 +162,19 @@ def test_a_ratio_stays_within_one_run_and_one_case(tmp_path: Path) -> None:
     assert [row.ratio for row in narrowed] == ["1.5×", ""]
 
 
+def test_a_folded_case_names_the_fastest_of_ours_that_is_exact(tmp_path: Path) -> None:
+    skipping = rate("blocksparse_triton", 2000)
+    write(tmp_path, "a.json", document(rate("fa2_triton", 300), rate("sdpa_flash", 200), skipping))
+
+    def headline() -> str:
+        ((_, (case,)),) = build(tmp_path).groups
+        return case.headline
+
+    assert headline() == "Second version’s order: 300 TFLOP/s, 1.5× FlashAttention-2’s"
+    write(tmp_path, "b.json", document(rate("fa3_gluon", 700), rate("fa3_wheel", 710)))
+    assert headline() == "Third version’s means: 700 TFLOP/s"
+
+
 def test_what_could_not_run_says_why(tmp_path: Path) -> None:
     write(tmp_path, "a.json", document(ROW | NOTHING | {"status": "cannot run: out of memory"}))
     (row,) = rows_of(build(tmp_path))

@@ -63,17 +63,28 @@ def _fetch(tensor, batch, head, row, smem, full, count, BARRIER: gl.constexpr, T
 
 
 @gluon.jit
+def _fetch_q(tensor, batch, head, m_block, q_s, q_full, q_empty, turn, CONSUMERS: gl.constexpr, HEAD_DIM: gl.constexpr,
+             Q_STAGES: gl.constexpr):  # fmt: skip
+    """Producer: the `turn`-th tile's block of q, l2 → smem, each consumer's 64 rows once their place is free."""
+    for consumer in gl.static_range(CONSUMERS):
+        slot = turn % Q_STAGES * CONSUMERS + consumer
+        mbarrier.wait(q_empty.index(slot), (turn // Q_STAGES & 1) ^ 1)
+        mbarrier.expect(q_full.index(slot), 64 * HEAD_DIM * 2)
+        row = (m_block * CONSUMERS + consumer) * 64
+        tma_load(tensor, [batch, head, row, 0], q_full.index(slot), q_s.index(slot))
+
+
+@gluon.jit
 def _producer(q, k, v, room, lists, sizes,
               CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
               Q_STAGES: gl.constexpr):  # fmt: skip
-    """One warp: q of each tile, then its blocks of k from the last to the first, v always one block behind."""
+    """One warp: q of each tile and its blocks of k from the last to the first, v always one block behind."""
     q_s, k_s, v_s, _, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
     heads, group, _ = sizes
     K_FREE: gl.constexpr = TURN + CONSUMERS
     V_FREE: gl.constexpr = K_FREE + STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
-    Q_BYTES: gl.constexpr = 64 * HEAD_DIM * 2
     KV_BYTES: gl.constexpr = BLOCK_N * HEAD_DIM * 2
     first = gl.load(starts + gl.program_id(0))
     tiles = gl.load(starts + gl.program_id(0) + 1) - first
@@ -83,17 +94,19 @@ def _producer(q, k, v, room, lists, sizes,
         m_block, batch_head, n_blocks = tile_at(entries, first + turn)
         batch = batch_head // heads
         head_kv = batch_head % heads // group
-        for consumer in gl.static_range(CONSUMERS):
-            slot = turn % Q_STAGES * CONSUMERS + consumer
-            mbarrier.wait(q_empty.index(slot), (turn // Q_STAGES & 1) ^ 1)
-            mbarrier.expect(q_full.index(slot), Q_BYTES)
-            row = (m_block * CONSUMERS + consumer) * 64
-            tma_load(q, [batch, batch_head % heads, row, 0], q_full.index(slot), q_s.index(slot))
+        if Q_STAGES > 1:
+            _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, CONSUMERS, HEAD_DIM, Q_STAGES)
         for visit in range(n_blocks):
             row = (n_blocks - 1 - visit) * BLOCK_N
             _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, STAGES, KV_BYTES)
             if count > 0:
                 _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
+            # Q's only place is free when the consumers are through with the last tile, so what they need until then
+            # goes first. No two can wait for one another: in the order of asking, every wait is for a step of the
+            # consumers whose tiles all stand before it (block c of k for step c - STAGES, block c of v for the one
+            # after that, q for its predecessor's last step), and a step needs nothing that is asked for later.
+            if Q_STAGES == 1 and visit == 0:
+                _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, CONSUMERS, HEAD_DIM, 1)
             count += 1
             batch_owed, head_owed, row_owed = batch, head_kv, row
     _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)

@@ -35,6 +35,7 @@ from app.kernels.fa3_parts import (
     masked,
     meet,
     tell,
+    tell_if,
     tile_at,
     tma_load,
     tma_store,
@@ -47,7 +48,8 @@ from app.theory.shapes import BlockShape
 LOG2_E = 1.4426950408889634
 LN_2 = gl.constexpr(0.6931471805599453)
 # Named barriers 8 … 15 are free; the compiler keeps the lower ones. 8 + c is consumer c's turn, then one for each stage
-# of k and one for each stage of v, on which the consumers tell the producer that the stage may be overwritten.
+# of k and one for each stage of v, on which the consumers tell the producer that the stage may be overwritten, and one
+# for q when it has a single stage.
 TURN = gl.constexpr(8)
 
 
@@ -63,12 +65,15 @@ def _fetch(tensor, batch, head, row, smem, full, count, BARRIER: gl.constexpr, T
 
 
 @gluon.jit
-def _fetch_q(tensor, batch, head, m_block, q_s, q_full, q_empty, turn, CONSUMERS: gl.constexpr, HEAD_DIM: gl.constexpr,
-             Q_STAGES: gl.constexpr):  # fmt: skip
+def _fetch_q(tensor, batch, head, m_block, q_s, q_full, q_empty, turn, BARRIER: gl.constexpr, CONSUMERS: gl.constexpr,
+             HEAD_DIM: gl.constexpr, Q_STAGES: gl.constexpr):  # fmt: skip
     """Producer: the `turn`-th tile's block of q, l2 → smem, each consumer's 64 rows once their place is free."""
+    if Q_STAGES == 1 and turn > 0:
+        wait_for(BARRIER, CONSUMERS * 128 + 32)
     for consumer in gl.static_range(CONSUMERS):
         slot = turn % Q_STAGES * CONSUMERS + consumer
-        mbarrier.wait(q_empty.index(slot), (turn // Q_STAGES & 1) ^ 1)
+        if Q_STAGES > 1:
+            mbarrier.wait(q_empty.index(slot), (turn // Q_STAGES & 1) ^ 1)
         mbarrier.expect(q_full.index(slot), 64 * HEAD_DIM * 2)
         row = (m_block * CONSUMERS + consumer) * 64
         tma_load(tensor, [batch, head, row, 0], q_full.index(slot), q_s.index(slot))
@@ -84,6 +89,7 @@ def _producer(q, k, v, room, lists, sizes,
     heads, group, _ = sizes
     K_FREE: gl.constexpr = TURN + CONSUMERS
     V_FREE: gl.constexpr = K_FREE + STAGES
+    Q_FREE: gl.constexpr = V_FREE + STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
     KV_BYTES: gl.constexpr = BLOCK_N * HEAD_DIM * 2
     first = gl.load(starts + gl.program_id(0))
@@ -95,7 +101,8 @@ def _producer(q, k, v, room, lists, sizes,
         batch = batch_head // heads
         head_kv = batch_head % heads // group
         if Q_STAGES > 1:
-            _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, CONSUMERS, HEAD_DIM, Q_STAGES)
+            _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, Q_FREE, CONSUMERS,
+                     HEAD_DIM, Q_STAGES)  # fmt: skip
         for visit in range(n_blocks):
             row = (n_blocks - 1 - visit) * BLOCK_N
             _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, STAGES, KV_BYTES)
@@ -106,7 +113,8 @@ def _producer(q, k, v, room, lists, sizes,
             # consumers whose tiles all stand before it (block c of k for step c - STAGES, block c of v for the one
             # after that, q for its predecessor's last step), and a step needs nothing that is asked for later.
             if Q_STAGES == 1 and visit == 0:
-                _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, CONSUMERS, HEAD_DIM, 1)
+                _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, Q_FREE, CONSUMERS,
+                         HEAD_DIM, 1)  # fmt: skip
             count += 1
             batch_owed, head_owed, row_owed = batch, head_kv, row
     _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
@@ -114,16 +122,20 @@ def _producer(q, k, v, room, lists, sizes,
         if count + last >= STAGES:
             wait_for(K_FREE + (count + last) % STAGES, THREADS)
             wait_for(V_FREE + (count + last) % STAGES, THREADS)
+    if Q_STAGES == 1:
+        wait_for(Q_FREE, THREADS)
 
 
 @gluon.jit
-def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, seqlen, scale, nothing,
+def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, last, seqlen, scale, nothing,
            k_s, v_s, k_full, v_full,
-           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr, MASKED: gl.constexpr):  # fmt: skip
+           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr, Q_STAGES: gl.constexpr,
+           MASKED: gl.constexpr):  # fmt: skip
     """QKᵀ of this block together with PV of the one before; the softmax of this one while PV still runs."""
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
     V_FREE: gl.constexpr = K_FREE + STAGES
+    Q_FREE: gl.constexpr = V_FREE + STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
     k_stage = count % STAGES
     v_stage = (count - 1) % STAGES
@@ -136,6 +148,8 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, se
     scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
     if MASKED:
         scores = masked(scores, first_row, first_key, seqlen, True)
+    if Q_STAGES == 1:
+        tell_if(last, Q_FREE, THREADS)  # q's place is free as soon as the tile's last scores are there
     new_max = gl.maximum(row_max, gl.max(scores, 1))
     rescale = exp2(row_max * scale - new_max * scale)
     new_probs = exp2(scores * scale - (new_max * scale)[:, None])
@@ -161,6 +175,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
     V_FREE: gl.constexpr = K_FREE + STAGES
+    Q_FREE: gl.constexpr = V_FREE + STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
     # Under a causal mask, blocks of k that may cross the diagonal of a tile, counted from its last one.
     CROSSING: gl.constexpr = (BLOCK_M + (BLOCK_N - 64 if BLOCK_M % BLOCK_N else 0) + BLOCK_N - 1) // BLOCK_N
@@ -181,6 +196,8 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     scores = warpgroup_mma(q_s.index(CONSUMER), k_s.index(0).permute((1, 0)), nothing, use_acc=False, is_async=True)
     scores = warpgroup_mma_wait(0, deps=(scores,))
     tell(K_FREE, THREADS)
+    if Q_STAGES == 1:
+        tell_if(n_blocks == 1, Q_FREE, THREADS)
     new_probs, row_max, row_sum = first_softmax(
         scores, first_row, (n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
     )
@@ -197,17 +214,19 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         if CAUSAL and CROSSING > 1:
             for visit in range(1, gl.minimum(CROSSING, visits)):
                 probs, acc, row_max, row_sum = _visit(
-                    q_tile, probs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N, seqlen,
-                    scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES, True,
+                    q_tile, probs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N,
+                    visit == visits - 1, seqlen, scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES,
+                    Q_STAGES, True,
                 )  # fmt: skip
                 count += 1
-        for _ in range(CROSSING if CAUSAL else 1, visits):
+        for visit in range(CROSSING if CAUSAL else 1, visits):
             probs, acc, row_max, row_sum = _visit(
-                q_tile, probs, acc, row_max, row_sum, count, first_row, 0, seqlen, scale, nothing, k_s, v_s, k_full,
-                v_full, CONSUMER, CONSUMERS, STAGES, False,
+                q_tile, probs, acc, row_max, row_sum, count, first_row, 0, visit == visits - 1, seqlen, scale, nothing,
+                k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES, Q_STAGES, False,
             )  # fmt: skip
             count += 1
-        mbarrier.arrive(q_empty.index(slot))
+        if Q_STAGES > 1:
+            mbarrier.arrive(q_empty.index(slot))
 
         # The tile's last PV together with the next tile's first QKᵀ (of stale data, unused, when there is no next).
         more = turn + 1 < tiles
@@ -232,6 +251,8 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
         if more:
             tell(K_FREE + k_stage, THREADS)
+            if Q_STAGES == 1:
+                tell_if(next_n_blocks == 1, Q_FREE, THREADS)
         new_probs, row_max, row_sum = first_softmax(
             scores, first_row, (next_n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
         )

@@ -32,6 +32,20 @@ def tell(barrier, THREADS: gl.constexpr):
     gl.inline_asm_elementwise(_barrier_text("arrive", THREADS), "=r,r", [number], dtype=gl.int32, is_pure=False, pack=1)
 
 
+@gluon.constexpr_function
+def _conditional_text(threads):
+    return f"{{ .reg .pred p; setp.ne.b32 p, $2, 0; @p bar.arrive $1, {threads}; mov.b32 $0, $1; }}"
+
+
+@gluon.jit
+def tell_if(condition, barrier, THREADS: gl.constexpr):
+    """Come to a named barrier without waiting if `condition`, which is the same for the whole warp, holds."""
+    number, holds = gl.to_tensor(barrier), gl.to_tensor(condition).to(gl.int32)
+    gl.inline_asm_elementwise(
+        _conditional_text(THREADS), "=r,r,r", [number, holds], dtype=gl.int32, is_pure=False, pack=1
+    )
+
+
 @gluon.jit
 def exp2(x):
     """2 to the x, one instruction."""

@@ -34,13 +34,15 @@ class Tile:
 
 
 CONSUMER_ROWS = 64  # rows of q a consumer of the Hopper kernel holds: the height of one WGMMA
+MOST_O_COLUMNS = 128  # of the output a consumer stages in shared memory at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
     """How the Hopper kernel divides its work: consumers, rows of a k or v block, stages of k and v, and of q.
 
-    Registers a thread: what the kernel is launched with, then what each role is given.
+    Registers a thread: what the kernel is launched with, then what each role is given. `o_staged`: the output leaves
+    through shared memory, by the copy engine, else from registers. `more_k_stages`: stages that only k has.
     """
 
     consumers: int
@@ -50,6 +52,8 @@ class Roles:
     launch_registers: int
     consumer_registers: int
     producer_registers: int
+    o_staged: bool = True
+    more_k_stages: int = 0
 
     @property
     def block_m(self) -> int:
@@ -57,8 +61,9 @@ class Roles:
         return self.consumers * CONSUMER_ROWS
 
     def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x128 s2."""
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}"
+        """As the bench prints it: 2 consumers x128 s2, with k3 for three stages of k, o- for an output not staged."""
+        k_stages = f" k{self.stages + self.more_k_stages}" if self.more_k_stages else ""
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{k_stages}{'' if self.o_staged else ' o-'}"
 
 
 Choice = Tile | Roles
@@ -83,7 +88,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
         ),
         ("fa3_gluon", "forward", 256): (
-            Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
+            Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False),  # q 64 KiB, k and v 128 KiB
+            Roles(2, 64, 2, 1, 168, 240, 24),  # and 32 KiB for half of o
+            Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),

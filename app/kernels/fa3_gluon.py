@@ -33,12 +33,11 @@ from app.kernels.fa3_parts import (
     first_softmax,
     log2,
     masked,
-    meet,
+    send,
     tell,
     tell_if,
     tile_at,
     tma_load,
-    tma_store,
     wait_for,
 )
 from app.kernels.launching import launch, strides_for_tma
@@ -81,15 +80,15 @@ def _fetch_q(tensor, batch, head, m_block, q_s, q_full, q_empty, turn, BARRIER: 
 
 @gluon.jit
 def _producer(q, k, v, room, lists, sizes,
-              CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
-              Q_STAGES: gl.constexpr):  # fmt: skip
+              CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, K_STAGES: gl.constexpr,
+              V_STAGES: gl.constexpr, Q_STAGES: gl.constexpr):  # fmt: skip
     """One warp: q of each tile and its blocks of k from the last to the first, v always one block behind."""
     q_s, k_s, v_s, _, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
     heads, group, _ = sizes
     K_FREE: gl.constexpr = TURN + CONSUMERS
-    V_FREE: gl.constexpr = K_FREE + STAGES
-    Q_FREE: gl.constexpr = V_FREE + STAGES
+    V_FREE: gl.constexpr = K_FREE + K_STAGES
+    Q_FREE: gl.constexpr = V_FREE + V_STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
     KV_BYTES: gl.constexpr = BLOCK_N * HEAD_DIM * 2
     first = gl.load(starts + gl.program_id(0))
@@ -105,9 +104,9 @@ def _producer(q, k, v, room, lists, sizes,
                      HEAD_DIM, Q_STAGES)  # fmt: skip
         for visit in range(n_blocks):
             row = (n_blocks - 1 - visit) * BLOCK_N
-            _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, STAGES, KV_BYTES)
+            _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, K_STAGES, KV_BYTES)
             if count > 0:
-                _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
+                _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, V_STAGES, KV_BYTES)
             # Q's only place is free when the consumers are through with the last tile, so what they need until then
             # goes first. No two can wait for one another: in the order of asking, every wait is for a step of the
             # consumers whose tiles all stand before it (block c of k for step c - STAGES, block c of v for the one
@@ -117,11 +116,14 @@ def _producer(q, k, v, room, lists, sizes,
                          HEAD_DIM, 1)  # fmt: skip
             count += 1
             batch_owed, head_owed, row_owed = batch, head_kv, row
-    _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
-    for last in gl.static_range(STAGES):  # take what the consumers still tell, so that no barrier is left half full
-        if count + last >= STAGES:
-            wait_for(K_FREE + (count + last) % STAGES, THREADS)
-            wait_for(V_FREE + (count + last) % STAGES, THREADS)
+    _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, V_STAGES, KV_BYTES)
+    # Take what the consumers still tell, so that no barrier is left half full.
+    for last in gl.static_range(K_STAGES):
+        if count + last >= K_STAGES:
+            wait_for(K_FREE + (count + last) % K_STAGES, THREADS)
+    for last in gl.static_range(V_STAGES):
+        if count + last >= V_STAGES:
+            wait_for(V_FREE + (count + last) % V_STAGES, THREADS)
     if Q_STAGES == 1:
         wait_for(Q_FREE, THREADS)
 
@@ -129,20 +131,20 @@ def _producer(q, k, v, room, lists, sizes,
 @gluon.jit
 def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, last, seqlen, scale, nothing,
            k_s, v_s, k_full, v_full,
-           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr, Q_STAGES: gl.constexpr,
-           MASKED: gl.constexpr):  # fmt: skip
+           CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, K_STAGES: gl.constexpr, V_STAGES: gl.constexpr,
+           Q_STAGES: gl.constexpr, MASKED: gl.constexpr):  # fmt: skip
     """QKᵀ of this block together with PV of the one before; the softmax of this one while PV still runs."""
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
-    V_FREE: gl.constexpr = K_FREE + STAGES
-    Q_FREE: gl.constexpr = V_FREE + STAGES
+    V_FREE: gl.constexpr = K_FREE + K_STAGES
+    Q_FREE: gl.constexpr = V_FREE + V_STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
-    k_stage = count % STAGES
-    v_stage = (count - 1) % STAGES
-    mbarrier.wait(k_full.index(k_stage), count // STAGES & 1)
+    k_stage = count % K_STAGES
+    v_stage = (count - 1) % V_STAGES
+    mbarrier.wait(k_full.index(k_stage), count // K_STAGES & 1)
     wait_for(TURN + CONSUMER, 256)  # my turn on the tensor cores
     scores_ahead = warpgroup_mma(q_tile, k_s.index(k_stage).permute((1, 0)), nothing, use_acc=False, is_async=True)
-    mbarrier.wait(v_full.index(v_stage), (count - 1) // STAGES & 1)
+    mbarrier.wait(v_full.index(v_stage), (count - 1) // V_STAGES & 1)
     acc_ahead = warpgroup_mma(probs, v_s.index(v_stage), acc, is_async=True)
     tell(NEXT, 256)
     scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
@@ -164,8 +166,9 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, la
 
 @gluon.jit
 def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scale,
-              CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
-              Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr):  # fmt: skip
+              CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, K_STAGES: gl.constexpr,
+              V_STAGES: gl.constexpr, Q_STAGES: gl.constexpr, O_COLUMNS: gl.constexpr,
+              CAUSAL: gl.constexpr, TAIL: gl.constexpr):  # fmt: skip
     """One warpgroup: its 64 rows of every tile of this thread block."""
     q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
@@ -174,8 +177,8 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     BLOCK_M: gl.constexpr = CONSUMERS * 64
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
-    V_FREE: gl.constexpr = K_FREE + STAGES
-    Q_FREE: gl.constexpr = V_FREE + STAGES
+    V_FREE: gl.constexpr = K_FREE + K_STAGES
+    Q_FREE: gl.constexpr = V_FREE + V_STAGES
     THREADS: gl.constexpr = CONSUMERS * 128 + 32
     # Under a causal mask, blocks of k that may cross the diagonal of a tile, counted from its last one.
     CROSSING: gl.constexpr = (BLOCK_M + (BLOCK_N - 64 if BLOCK_M % BLOCK_N else 0) + BLOCK_N - 1) // BLOCK_N
@@ -215,14 +218,14 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
             for visit in range(1, gl.minimum(CROSSING, visits)):
                 probs, acc, row_max, row_sum = _visit(
                     q_tile, probs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N,
-                    visit == visits - 1, seqlen, scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES,
-                    Q_STAGES, True,
+                    visit == visits - 1, seqlen, scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS,
+                    K_STAGES, V_STAGES, Q_STAGES, True,
                 )  # fmt: skip
                 count += 1
         for visit in range(CROSSING if CAUSAL else 1, visits):
             probs, acc, row_max, row_sum = _visit(
                 q_tile, probs, acc, row_max, row_sum, count, first_row, 0, visit == visits - 1, seqlen, scale, nothing,
-                k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, STAGES, Q_STAGES, False,
+                k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, K_STAGES, V_STAGES, Q_STAGES, False,
             )  # fmt: skip
             count += 1
         if Q_STAGES > 1:
@@ -233,15 +236,15 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         row_of_head, head_of_all = first_row, batch_head
         first_row = next_m_block * BLOCK_M + CONSUMER * 64
         next_slot = (turn + 1) % Q_STAGES * CONSUMERS + CONSUMER
-        k_stage = count % STAGES
-        v_stage = (count - 1) % STAGES
+        k_stage = count % K_STAGES
+        v_stage = (count - 1) % V_STAGES
         mbarrier.wait(q_full.index(next_slot), (turn + 1) // Q_STAGES & 1, pred=more)
-        mbarrier.wait(k_full.index(k_stage), count // STAGES & 1, pred=more)
+        mbarrier.wait(k_full.index(k_stage), count // K_STAGES & 1, pred=more)
         wait_for(TURN + CONSUMER, 256)
         scores_ahead = warpgroup_mma(
             q_s.index(next_slot), k_s.index(k_stage).permute((1, 0)), nothing, use_acc=False, is_async=True
         )
-        mbarrier.wait(v_full.index(v_stage), (count - 1) // STAGES & 1)
+        mbarrier.wait(v_full.index(v_stage), (count - 1) // V_STAGES & 1)
         acc_ahead = warpgroup_mma(probs, v_s.index(v_stage), acc, is_async=True)
         tell(NEXT, 256)
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
@@ -261,14 +264,14 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         count += 1
         out = (acc * inverse[:, None]).to(DTYPE)
         batch, head = head_of_all // heads, head_of_all % heads
-        if HEAD_DIM <= 128:
-            tma.store_wait(0)  # the last tile's output has left its place
-            meet()  # and all threads know
-            o_s.index(CONSUMER).store(out)
-            fence_async_shared()
-            meet()
-            tma_store(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER))
-        else:  # no shared memory is left: rmem → hbm
+        if O_COLUMNS == HEAD_DIM:
+            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER), out)
+        elif O_COLUMNS > 0:  # half of the columns after the other, through a place for one
+            HALF: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, O_COLUMNS, 16])
+            left, right = gl.split(out.reshape([64, 2, O_COLUMNS]).permute((0, 2, 1)))
+            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER), gl.convert_layout(left, HALF))
+            send(o, [batch, head, row_of_head, O_COLUMNS], o_s.index(CONSUMER), gl.convert_layout(right, HALF))
+        else:  # rmem → hbm
             out_rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, ACC))
             columns = gl.arange(0, HEAD_DIM, gl.SliceLayout(0, ACC))
             start = o_pointer + batch.to(gl.int64) * o_batch + head.to(gl.int64) * o_head
@@ -283,8 +286,9 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
 
 @gluon.jit(do_not_specialize=["heads", "group", "seqlen"])
 def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqlen, scale, o_batch, o_head, o_row,
-                CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
-                Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr,
+                CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, K_STAGES: gl.constexpr,
+                V_STAGES: gl.constexpr, Q_STAGES: gl.constexpr, O_COLUMNS: gl.constexpr,
+                CAUSAL: gl.constexpr, TAIL: gl.constexpr,
                 CONSUMER_REGISTERS: gl.constexpr, PRODUCER_REGISTERS: gl.constexpr):  # fmt: skip
     """One persistent thread block: makes room and barriers in smem, then splits into its roles."""
     DTYPE: gl.constexpr = q.dtype
@@ -292,19 +296,21 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
     KV_LAYOUT: gl.constexpr = gl.NVMMASharedLayout.get_default_for([BLOCK_N, HEAD_DIM], DTYPE)
     q_s = gl.allocate_shared_memory(DTYPE, [Q_STAGES * CONSUMERS, 64, HEAD_DIM], ROWS_LAYOUT)
     o_s = q_s
-    if HEAD_DIM <= 128:
-        o_s = gl.allocate_shared_memory(DTYPE, [CONSUMERS, 64, HEAD_DIM], ROWS_LAYOUT)
-    k_s = gl.allocate_shared_memory(DTYPE, [STAGES, BLOCK_N, HEAD_DIM], KV_LAYOUT)
-    v_s = gl.allocate_shared_memory(DTYPE, [STAGES, BLOCK_N, HEAD_DIM], KV_LAYOUT)
+    if O_COLUMNS > 0:
+        O_LAYOUT: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, O_COLUMNS], DTYPE)
+        o_s = gl.allocate_shared_memory(DTYPE, [CONSUMERS, 64, O_COLUMNS], O_LAYOUT)
+    k_s = gl.allocate_shared_memory(DTYPE, [K_STAGES, BLOCK_N, HEAD_DIM], KV_LAYOUT)
+    v_s = gl.allocate_shared_memory(DTYPE, [V_STAGES, BLOCK_N, HEAD_DIM], KV_LAYOUT)
     q_full = gl.allocate_shared_memory(gl.int64, [Q_STAGES * CONSUMERS, 1], mbarrier.MBarrierLayout())
     q_empty = gl.allocate_shared_memory(gl.int64, [Q_STAGES * CONSUMERS, 1], mbarrier.MBarrierLayout())
-    k_full = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
-    v_full = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
+    k_full = gl.allocate_shared_memory(gl.int64, [K_STAGES, 1], mbarrier.MBarrierLayout())
+    v_full = gl.allocate_shared_memory(gl.int64, [V_STAGES, 1], mbarrier.MBarrierLayout())
     for slot in gl.static_range(Q_STAGES * CONSUMERS):
         mbarrier.init(q_full.index(slot), count=1)
         mbarrier.init(q_empty.index(slot), count=1)
-    for stage in gl.static_range(STAGES):
+    for stage in gl.static_range(K_STAGES):
         mbarrier.init(k_full.index(stage), count=1)
+    for stage in gl.static_range(V_STAGES):
         mbarrier.init(v_full.index(stage), count=1)
     fence_async_shared()
     room = (q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full)
@@ -314,11 +320,11 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
     if CONSUMERS == 2:
         gl.warp_specialize(
             [
-                (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL)),
-                (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL)),
-                (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES, Q_STAGES)),
+                (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, K_STAGES, V_STAGES, Q_STAGES)),
             ],
             [4, 1],
             [CONSUMER_REGISTERS, PRODUCER_REGISTERS],
@@ -326,25 +332,28 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
     else:
         gl.warp_specialize(
             [
-                (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL)),
-                (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL)),
-                (_consumer, (2, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES,
-                             Q_STAGES, CAUSAL, TAIL)),
-                (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, STAGES, Q_STAGES)),
+                (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                (_consumer, (2, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, K_STAGES, V_STAGES, Q_STAGES)),
             ],
             [4, 4, 1],
             [CONSUMER_REGISTERS, CONSUMER_REGISTERS, PRODUCER_REGISTERS],
         )  # fmt: skip
 
 
-def _descriptor(tensor: torch.Tensor, rows: int) -> Any:
-    """A descriptor that moves blocks of `rows` whole rows of one head, laid out as the tensor cores read them."""
+def _descriptor(tensor: torch.Tensor, rows: int, columns: int | None = None) -> Any:
+    """A descriptor that moves blocks of `rows` rows of one head, laid out as the tensor cores read them.
+
+    The rows are whole, or `columns` long.
+    """
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
     dtype = gl.bfloat16 if tensor.dtype == torch.bfloat16 else gl.float16
-    block = [1, 1, rows, tensor.shape[-1]]
+    block = [1, 1, rows, columns or tensor.shape[-1]]
     layout = gl.NVMMASharedLayout.get_default_for(block, dtype)
     return TensorDescriptor(tensor, list(tensor.shape), strides_for_tma(tensor), block, layout)
 
@@ -385,11 +394,12 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
     starts, entries, count = _lists(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)
+    columns = min(sizes.head_dim, configs.MOST_O_COLUMNS)
     arguments = (
         _descriptor(q, configs.CONSUMER_ROWS),
         _descriptor(k, roles.block_n),
         _descriptor(v, roles.block_n),
-        _descriptor(o, configs.CONSUMER_ROWS),
+        _descriptor(o, configs.CONSUMER_ROWS, columns),
         o,
         lse,
         starts,
@@ -404,8 +414,10 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         "CONSUMERS": roles.consumers,
         "BLOCK_N": roles.block_n,
         "HEAD_DIM": sizes.head_dim,
-        "STAGES": roles.stages,
+        "K_STAGES": roles.stages + roles.more_k_stages,
+        "V_STAGES": roles.stages,
         "Q_STAGES": roles.q_stages,
+        "O_COLUMNS": columns if roles.o_staged else 0,
         "CAUSAL": problem.causal,
         "TAIL": sizes.seqlen_k % roles.block_n != 0,
         "CONSUMER_REGISTERS": roles.consumer_registers,

@@ -4,7 +4,7 @@
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import tma
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, tma
 
 # Triton 3.9 has other names for three things of 3.6.
 tma_load = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
@@ -82,3 +82,14 @@ def first_softmax(scores, first_row, first_key, seqlen, scale, CAUSAL: gl.conste
     row_max = gl.maximum(gl.max(scores, 1), LOWEST)
     probs = exp2(scores * scale - (row_max * scale)[:, None])
     return probs, row_max, gl.sum(probs, 1)
+
+
+@gluon.jit
+def send(tensor, start, place, values):
+    """Rmem → smem → hbm by the copy engine, once the warpgroup's last store has left `place`; waits for no more."""
+    tma.store_wait(0)
+    meet()  # and all threads know
+    place.store(values)
+    fence_async_shared()
+    meet()
+    tma_store(tensor, start, place)

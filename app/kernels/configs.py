@@ -43,6 +43,7 @@ class Roles:
 
     Registers a thread: what the kernel is launched with, then what each role is given. `o_staged`: the output leaves
     through shared memory, by the copy engine, else from registers. `more_k_stages`: stages that only k has.
+    `cut_last`: without a mask the last tiles, too few for all SMs, are cut along k and v where that pays.
     """
 
     consumers: int
@@ -54,6 +55,7 @@ class Roles:
     producer_registers: int
     o_staged: bool = True
     more_k_stages: int = 0
+    cut_last: bool = False
 
     @property
     def block_m(self) -> int:
@@ -61,9 +63,10 @@ class Roles:
         return self.consumers * CONSUMER_ROWS
 
     def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x128 s2, with k3 for three stages of k, o- for an output not staged."""
+        """As the bench prints it: 2 consumers x128 s2, then what is unusual (k3: three stages of k)."""
         k_stages = f" k{self.stages + self.more_k_stages}" if self.more_k_stages else ""
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{k_stages}{'' if self.o_staged else ' o-'}"
+        unusual = f"{k_stages}{'' if self.o_staged else ' registers'}{' cut' if self.cut_last else ''}"
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
 
 Choice = Tile | Roles
@@ -82,15 +85,19 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa3_gluon", "forward", 64): (
             Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
+            Roles(3, 128, 2, 2, 128, 160, 32, cut_last=True),
         ),
         ("fa3_gluon", "forward", 128): (
             Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
         ),
         ("fa3_gluon", "forward", 256): (
             Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False),  # q 64 KiB, k and v 128 KiB
             Roles(2, 64, 2, 1, 168, 240, 24),  # and 32 KiB for half of o
             Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
+            Roles(2, 64, 2, 1, 168, 240, 24, cut_last=True),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),

@@ -13,6 +13,7 @@ themselves.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,12 +29,14 @@ from triton.experimental.gluon.language.nvidia.hopper import (
 )
 
 from app.kernels import configs, fa3_schedule
+from app.kernels.fa3_combine import ROWS, fa3_combine
 from app.kernels.fa3_parts import (
     exp2,
     first_softmax,
     log2,
     masked,
     send,
+    slot_at,
     tell,
     tell_if,
     tile_at,
@@ -96,14 +99,14 @@ def _producer(q, k, v, room, lists, sizes,
     count = 0  # blocks of k asked for so far
     batch_owed, head_owed, row_owed = 0, 0, 0  # the block of v that is owed
     for turn in range(tiles):
-        m_block, batch_head, n_blocks = tile_at(entries, first + turn)
+        m_block, batch_head, n_blocks, first_block = tile_at(entries, first + turn)
         batch = batch_head // heads
         head_kv = batch_head % heads // group
         if Q_STAGES > 1:
             _fetch_q(q, batch, batch_head % heads, m_block, q_s, q_full, q_empty, turn, Q_FREE, CONSUMERS,
                      HEAD_DIM, Q_STAGES)  # fmt: skip
         for visit in range(n_blocks):
-            row = (n_blocks - 1 - visit) * BLOCK_N
+            row = (first_block + n_blocks - 1 - visit) * BLOCK_N
             _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, K_STAGES, KV_BYTES)
             if count > 0:
                 _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, V_STAGES, KV_BYTES)
@@ -168,12 +171,12 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, la
 def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scale,
               CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, K_STAGES: gl.constexpr,
               V_STAGES: gl.constexpr, Q_STAGES: gl.constexpr, O_COLUMNS: gl.constexpr,
-              CAUSAL: gl.constexpr, TAIL: gl.constexpr):  # fmt: skip
+              CAUSAL: gl.constexpr, TAIL: gl.constexpr, PARTS: gl.constexpr):  # fmt: skip
     """One warpgroup: its 64 rows of every tile of this thread block."""
     q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
     heads, _, seqlen = sizes
-    o_pointer, o_batch, o_head, o_row = o_places
+    o_pointer, o_batch, o_head, o_row, part_o, part_lse = o_places
     BLOCK_M: gl.constexpr = CONSUMERS * 64
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
     K_FREE: gl.constexpr = TURN + CONSUMERS
@@ -190,7 +193,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         tell(TURN, 256)  # consumer 0 begins
     first = gl.load(starts + gl.program_id(0))
     tiles = gl.load(starts + gl.program_id(0) + 1) - first
-    m_block, batch_head, n_blocks = tile_at(entries, first)
+    m_block, batch_head, n_blocks, first_block = tile_at(entries, first)
     first_row = m_block * BLOCK_M + CONSUMER * 64
     nothing = gl.zeros([64, BLOCK_N], gl.float32, SCORES)
 
@@ -202,7 +205,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     if Q_STAGES == 1:
         tell_if(n_blocks == 1, Q_FREE, THREADS)
     new_probs, row_max, row_sum = first_softmax(
-        scores, first_row, (n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
+        scores, first_row, (first_block + n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
     )
     probs = gl.convert_layout(new_probs.to(DTYPE), PROBS)
     count = 1  # blocks of k used so far; v is one behind
@@ -210,10 +213,10 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         slot = turn % Q_STAGES * CONSUMERS + CONSUMER
         q_tile = q_s.index(slot)
         acc = gl.zeros([64, HEAD_DIM], gl.float32, ACC)
-        next_m_block, next_batch_head, next_n_blocks = tile_at(entries, first + turn + 1)
+        next_m_block, next_batch_head, next_n_blocks, next_first_block = tile_at(entries, first + turn + 1)
         # Loaded again, not carried: Triton 3.6 replaces a carried number that only bounds an inner loop by its first
         # value (pass triton-loop-aware-cse), and the consumers would wait for ever.
-        _, _, visits = tile_at(entries, first + turn)
+        _, _, visits, _ = tile_at(entries, first + turn)
         if CAUSAL and CROSSING > 1:
             for visit in range(1, gl.minimum(CROSSING, visits)):
                 probs, acc, row_max, row_sum = _visit(
@@ -249,7 +252,12 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         tell(NEXT, 256)
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
         row_lse = (row_max * scale + log2(row_sum)) * LN_2
-        gl.store(lse + head_of_all.to(gl.int64) * seqlen + rows, row_lse, mask=rows < seqlen)
+        slot = gl.to_tensor(-1)
+        if PARTS:
+            slot = slot_at(entries, first + turn)
+            in_slots = slot * BLOCK_M + CONSUMER * 64 + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
+            gl.store(part_lse + in_slots, row_lse, mask=(in_slots >= 0) & (slot >= 0))
+        gl.store(lse + head_of_all.to(gl.int64) * seqlen + rows, row_lse, mask=(rows < seqlen) & (slot < 0))
         inverse = gl.convert_layout(1.0 / row_sum, gl.SliceLayout(1, ACC))
         scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
         if more:
@@ -257,26 +265,34 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
             if Q_STAGES == 1:
                 tell_if(next_n_blocks == 1, Q_FREE, THREADS)
         new_probs, row_max, row_sum = first_softmax(
-            scores, first_row, (next_n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
+            scores, first_row, (next_first_block + next_n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
         )
         acc, probs = warpgroup_mma_wait(0, deps=(acc_ahead, probs))
         tell(V_FREE + v_stage, THREADS)
         count += 1
-        out = (acc * inverse[:, None]).to(DTYPE)
+        whole_acc = acc * inverse[:, None]
+        out = whole_acc.to(DTYPE)
+        if PARTS:  # a part of a tile stays fp32: rmem → scratch, in HBM or rather still in L2
+            in_slots = slot.to(gl.int64) * BLOCK_M + CONSUMER * 64 + gl.arange(0, 64, gl.SliceLayout(1, ACC))
+            columns = gl.arange(0, HEAD_DIM, gl.SliceLayout(0, ACC))
+            gl.store(part_o + in_slots[:, None] * HEAD_DIM + columns[None, :], whole_acc,
+                     mask=(in_slots >= 0)[:, None] & (columns >= 0)[None, :] & (slot >= 0))  # fmt: skip
         batch, head = head_of_all // heads, head_of_all % heads
         if O_COLUMNS == HEAD_DIM:
-            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER), out)
+            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER), out, slot < 0)
         elif O_COLUMNS > 0:  # half of the columns after the other, through a place for one
             HALF: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, O_COLUMNS, 16])
             left, right = gl.split(out.reshape([64, 2, O_COLUMNS]).permute((0, 2, 1)))
-            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER), gl.convert_layout(left, HALF))
-            send(o, [batch, head, row_of_head, O_COLUMNS], o_s.index(CONSUMER), gl.convert_layout(right, HALF))
+            send(o, [batch, head, row_of_head, 0], o_s.index(CONSUMER),
+                 gl.convert_layout(left, HALF), slot < 0)  # fmt: skip
+            send(o, [batch, head, row_of_head, O_COLUMNS], o_s.index(CONSUMER),
+                 gl.convert_layout(right, HALF), slot < 0)  # fmt: skip
         else:  # rmem → hbm
             out_rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, ACC))
             columns = gl.arange(0, HEAD_DIM, gl.SliceLayout(0, ACC))
             start = o_pointer + batch.to(gl.int64) * o_batch + head.to(gl.int64) * o_head
             places = start + out_rows[:, None].to(gl.int64) * o_row + columns[None, :]
-            gl.store(places, out, mask=(out_rows < seqlen)[:, None] & (columns >= 0)[None, :])
+            gl.store(places, out, mask=(out_rows < seqlen)[:, None] & (columns >= 0)[None, :] & (slot < 0))
         batch_head = next_batch_head
         probs = gl.convert_layout(new_probs.to(DTYPE), PROBS)
     tma.store_wait(0)
@@ -285,10 +301,11 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
 
 
 @gluon.jit(do_not_specialize=["heads", "group", "seqlen"])
-def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqlen, scale, o_batch, o_head, o_row,
+def fa3_forward(q, k, v, o, o_pointer, lse, part_o, part_lse, starts, entries, heads, group, seqlen, scale,
+                o_batch, o_head, o_row,
                 CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, K_STAGES: gl.constexpr,
                 V_STAGES: gl.constexpr, Q_STAGES: gl.constexpr, O_COLUMNS: gl.constexpr,
-                CAUSAL: gl.constexpr, TAIL: gl.constexpr,
+                CAUSAL: gl.constexpr, TAIL: gl.constexpr, PARTS: gl.constexpr,
                 CONSUMER_REGISTERS: gl.constexpr, PRODUCER_REGISTERS: gl.constexpr):  # fmt: skip
     """One persistent thread block: makes room and barriers in smem, then splits into its roles."""
     DTYPE: gl.constexpr = q.dtype
@@ -316,14 +333,14 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
     room = (q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full)
     lists = (starts, entries)
     sizes = (heads, group, seqlen)
-    o_places = (o_pointer, o_batch, o_head, o_row)
+    o_places = (o_pointer, o_batch, o_head, o_row, part_o, part_lse)
     if CONSUMERS == 2:
         gl.warp_specialize(
             [
                 (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
-                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL, PARTS)),
                 (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
-                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL, PARTS)),
                 (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, K_STAGES, V_STAGES, Q_STAGES)),
             ],
             [4, 1],
@@ -333,11 +350,11 @@ def fa3_forward(q, k, v, o, o_pointer, lse, starts, entries, heads, group, seqle
         gl.warp_specialize(
             [
                 (_consumer, (0, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
-                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL, PARTS)),
                 (_consumer, (1, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
-                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL, PARTS)),
                 (_consumer, (2, o, o_places, lse, room, lists, sizes, scale, CONSUMERS, BLOCK_N, HEAD_DIM,
-                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL)),
+                             K_STAGES, V_STAGES, Q_STAGES, O_COLUMNS, CAUSAL, TAIL, PARTS)),
                 (_producer, (q, k, v, room, lists, sizes, CONSUMERS, BLOCK_N, HEAD_DIM, K_STAGES, V_STAGES, Q_STAGES)),
             ],
             [4, 4, 1],
@@ -358,11 +375,19 @@ def _descriptor(tensor: torch.Tensor, rows: int, columns: int | None = None) -> 
     return TensorDescriptor(tensor, list(tensor.shape), strides_for_tma(tensor), block, layout)
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The lists of `fa3_schedule` on the device, how many there are, what was cut and into how many parts in all."""
+
+    starts: torch.Tensor
+    entries: torch.Tensor
+    lists: int
+    cut_tiles: torch.Tensor
+    parts: int
+
+
 @lru_cache(maxsize=64)
-def _lists(
-    sizes: Sizes, roles: configs.Roles, causal: bool, thread_blocks: int, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """(starts, entries, number of lists) on the device; see `fa3_schedule`."""
+def _work(sizes: Sizes, roles: configs.Roles, causal: bool, thread_blocks: int, device: torch.device) -> _Work:
     lists = fa3_schedule.schedule(
         seqlen=sizes.seqlen_q,
         heads=sizes.heads,
@@ -371,9 +396,11 @@ def _lists(
         causal=causal,
         bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
         thread_blocks=thread_blocks,
+        cut_last=roles.cut_last,
     )
-    starts, entries = (torch.tensor(numbers, dtype=torch.int32, device=device) for numbers in fa3_schedule.flat(lists))
-    return starts, entries, len(lists)
+    numbers = (*fa3_schedule.flat(lists), fa3_schedule.cut_tiles(lists))
+    starts, entries, cut_tiles = (torch.tensor(listed, dtype=torch.int32, device=device) for listed in numbers)
+    return _Work(starts, entries, len(lists), cut_tiles, fa3_schedule.parts(lists))
 
 
 def _thread_blocks(device: torch.device) -> int:
@@ -393,7 +420,9 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     roles = roles or configs.roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-    starts, entries, count = _lists(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)
+    work = _work(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)
+    part_o = q.new_empty(max(1, work.parts), roles.block_m, sizes.head_dim, dtype=torch.float32)
+    part_lse = part_o.new_empty(part_o.shape[:2])
     columns = min(sizes.head_dim, configs.MOST_O_COLUMNS)
     arguments = (
         _descriptor(q, configs.CONSUMER_ROWS),
@@ -402,8 +431,10 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         _descriptor(o, configs.CONSUMER_ROWS, columns),
         o,
         lse,
-        starts,
-        entries,
+        part_o,
+        part_lse,
+        work.starts,
+        work.entries,
         sizes.num_heads,
         sizes.num_heads // sizes.num_heads_kv,
         sizes.seqlen_q,
@@ -420,6 +451,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         "O_COLUMNS": columns if roles.o_staged else 0,
         "CAUSAL": problem.causal,
         "TAIL": sizes.seqlen_k % roles.block_n != 0,
+        "PARTS": work.parts > 0,
         "CONSUMER_REGISTERS": roles.consumer_registers,
         "PRODUCER_REGISTERS": roles.producer_registers,
         "num_warps": 4,  # of a consumer; the producer has one
@@ -427,7 +459,11 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     }
 
     def run() -> Forward:
-        launch(fa3_forward, (count,), *arguments, **constants)
+        launch(fa3_forward, (work.lists,), *arguments, **constants)
+        if work.parts:
+            grid = (work.cut_tiles.shape[0], roles.block_m // ROWS)
+            places = (part_o, part_lse, work.cut_tiles, o, lse, sizes.num_heads, sizes.seqlen_q, *o.stride()[:3])
+            launch(fa3_combine, grid, *places, BLOCK_M=roles.block_m, HEAD_DIM=sizes.head_dim, ROWS=ROWS, num_warps=4)
         return Forward(o, lse)
 
     return Bound(run, block=BlockShape(roles.block_m, roles.block_n), settings=str(roles))

@@ -6,10 +6,13 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, tma
 
+from app.kernels import fa3_schedule
+
 # Triton 3.9 has other names for three things of 3.6.
 tma_load = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
 tma_store = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
 meet = gl.thread_barrier if hasattr(gl, "thread_barrier") else gl.barrier
+ENTRY = gl.constexpr(fa3_schedule.ENTRY)
 LOWEST = gl.constexpr(-1e30)  # stands for -inf where a row may not have seen a key yet
 
 
@@ -60,8 +63,15 @@ def log2(x):
 
 @gluon.jit
 def tile_at(entries, index):
-    """(block of q, head over the batch, blocks of k and v to visit) of one entry of the lists."""
-    return gl.load(entries + 4 * index), gl.load(entries + 4 * index + 1), gl.load(entries + 4 * index + 2)
+    """(block of q, head over the batch, blocks of k and v to visit, the first of them) of one entry of the lists."""
+    entry = entries + ENTRY * index
+    return gl.load(entry), gl.load(entry + 1), gl.load(entry + 2), gl.load(entry + 3)
+
+
+@gluon.jit
+def slot_at(entries, index):
+    """Where the result of one entry goes if it is a part of a tile; negative for a whole tile."""
+    return gl.load(entries + ENTRY * index + 4)
 
 
 @gluon.jit
@@ -85,11 +95,15 @@ def first_softmax(scores, first_row, first_key, seqlen, scale, CAUSAL: gl.conste
 
 
 @gluon.jit
-def send(tensor, start, place, values):
-    """Rmem → smem → hbm by the copy engine, once the warpgroup's last store has left `place`; waits for no more."""
+def send(tensor, start, place, values, wanted):
+    """Rmem → smem → hbm by the copy engine, once the warpgroup's last store has left `place`; waits for no more.
+
+    The last step only if `wanted`, which is the same for all threads.
+    """
     tma.store_wait(0)
     meet()  # and all threads know
     place.store(values)
     fence_async_shared()
     meet()
-    tma_store(tensor, start, place)
+    if wanted:
+        tma_store(tensor, start, place)

@@ -35,6 +35,8 @@ from app.kernels.fa3_parts import (
     first_softmax,
     log2,
     masked,
+    partial_sums,
+    row_maxima,
     send,
     slot_at,
     tell,
@@ -155,10 +157,11 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, la
         scores = masked(scores, first_row, first_key, seqlen, True)
     if Q_STAGES == 1:
         tell_if(last, Q_FREE, THREADS)  # q's place is free as soon as the tile's last scores are there
-    new_max = gl.maximum(row_max, gl.max(scores, 1))
+    new_max = gl.maximum(row_max, row_maxima(scores))
     rescale = exp2(row_max * scale - new_max * scale)
     new_probs = exp2(scores * scale - (new_max * scale)[:, None])
-    row_sum = row_sum * rescale + gl.sum(new_probs, 1)
+    row_sum = row_sum * gl.convert_layout(rescale, gl.SliceLayout(1, row_sum.type.layout))[:, None]
+    row_sum += partial_sums(new_probs)
     tell(K_FREE + k_stage, THREADS)
     acc, probs = warpgroup_mma_wait(0, deps=(acc_ahead, probs))
     tell(V_FREE + v_stage, THREADS)
@@ -251,14 +254,15 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         acc_ahead = warpgroup_mma(probs, v_s.index(v_stage), acc, is_async=True)
         tell(NEXT, 256)
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
-        row_lse = (row_max * scale + log2(row_sum)) * LN_2
+        whole_sum = gl.convert_layout(gl.sum(row_sum, 1), row_max.type.layout)
+        row_lse = (row_max * scale + log2(whole_sum)) * LN_2
         slot = gl.to_tensor(-1)
         if PARTS:
             slot = slot_at(entries, first + turn)
             in_slots = slot * BLOCK_M + CONSUMER * 64 + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
             gl.store(part_lse + in_slots, row_lse, mask=(in_slots >= 0) & (slot >= 0))
         gl.store(lse + head_of_all.to(gl.int64) * seqlen + rows, row_lse, mask=(rows < seqlen) & (slot < 0))
-        inverse = gl.convert_layout(1.0 / row_sum, gl.SliceLayout(1, ACC))
+        inverse = gl.convert_layout(1.0 / whole_sum, gl.SliceLayout(1, ACC))
         scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
         if more:
             tell(K_FREE + k_stage, THREADS)

@@ -85,13 +85,30 @@ def masked(scores, first_row, first_key, seqlen, CAUSAL: gl.constexpr):
 
 
 @gluon.jit
+def row_maxima(scores):
+    """Largest score of each row. First over every eighth column, which lie in one thread: short chains side by side."""
+    M: gl.constexpr = scores.type.shape[0]
+    N: gl.constexpr = scores.type.shape[1]
+    of_columns = gl.max(gl.reshape(scores, [M, N // 8, 8]), 1)
+    return gl.convert_layout(gl.max(of_columns, 1), gl.SliceLayout(1, scores.type.layout))
+
+
+@gluon.jit
+def partial_sums(probs):
+    """(rows, 4): sums of each row over the columns that one thread holds; nothing moves between threads."""
+    M: gl.constexpr = probs.type.shape[0]
+    N: gl.constexpr = probs.type.shape[1]
+    return gl.sum(gl.sum(gl.reshape(probs, [M, N // 8, 4, 2]), 1), 2)
+
+
+@gluon.jit
 def first_softmax(scores, first_row, first_key, seqlen, scale, CAUSAL: gl.constexpr, TAIL: gl.constexpr):
     """Softmax state after a tile's first block, which is the last one of k: the one with the masks."""
     if CAUSAL or TAIL:
         scores = masked(scores, first_row, first_key, seqlen, CAUSAL)
-    row_max = gl.maximum(gl.max(scores, 1), LOWEST)
+    row_max = gl.maximum(row_maxima(scores), LOWEST)
     probs = exp2(scores * scale - (row_max * scale)[:, None])
-    return probs, row_max, gl.sum(probs, 1)
+    return probs, row_max, partial_sums(probs)
 
 
 @gluon.jit

@@ -35,6 +35,7 @@ from app.kernels.fa3_parts import (
     first_softmax,
     log2,
     masked,
+    packed,
     partial_sums,
     row_maxima,
     send,
@@ -43,6 +44,7 @@ from app.kernels.fa3_parts import (
     tell_if,
     tile_at,
     tma_load,
+    unpacked,
     wait_for,
 )
 from app.kernels.launching import launch, strides_for_tma
@@ -134,7 +136,7 @@ def _producer(q, k, v, room, lists, sizes,
 
 
 @gluon.jit
-def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, last, seqlen, scale, nothing,
+def _visit(q_tile, pairs, acc, row_max, row_sum, count, first_row, first_key, last, seqlen, scale, nothing,
            k_s, v_s, k_full, v_full,
            CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, K_STAGES: gl.constexpr, V_STAGES: gl.constexpr,
            Q_STAGES: gl.constexpr, MASKED: gl.constexpr):  # fmt: skip
@@ -150,6 +152,7 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, la
     wait_for(TURN + CONSUMER, 256)  # my turn on the tensor cores
     scores_ahead = warpgroup_mma(q_tile, k_s.index(k_stage).permute((1, 0)), nothing, use_acc=False, is_async=True)
     mbarrier.wait(v_full.index(v_stage), (count - 1) // V_STAGES & 1)
+    probs = unpacked(pairs, q_tile.dtype, gl.DotOperandLayout(0, acc.type.layout, 2))
     acc_ahead = warpgroup_mma(probs, v_s.index(v_stage), acc, is_async=True)
     tell(NEXT, 256)
     scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
@@ -166,8 +169,7 @@ def _visit(q_tile, probs, acc, row_max, row_sum, count, first_row, first_key, la
     acc, probs = warpgroup_mma_wait(0, deps=(acc_ahead, probs))
     tell(V_FREE + v_stage, THREADS)
     acc = acc * gl.convert_layout(rescale, gl.SliceLayout(1, acc.type.layout))[:, None]
-    probs = gl.convert_layout(new_probs.to(probs.dtype), probs.type.layout)
-    return probs, acc, new_max, row_sum
+    return packed(new_probs, q_tile.dtype), acc, new_max, row_sum
 
 
 @gluon.jit
@@ -210,7 +212,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     new_probs, row_max, row_sum = first_softmax(
         scores, first_row, (first_block + n_blocks - 1) * BLOCK_N, seqlen, scale, CAUSAL, TAIL
     )
-    probs = gl.convert_layout(new_probs.to(DTYPE), PROBS)
+    pairs = packed(new_probs, DTYPE)
     count = 1  # blocks of k used so far; v is one behind
     for turn in range(tiles):
         slot = turn % Q_STAGES * CONSUMERS + CONSUMER
@@ -222,15 +224,15 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         _, _, visits, _ = tile_at(entries, first + turn)
         if CAUSAL and CROSSING > 1:
             for visit in range(1, gl.minimum(CROSSING, visits)):
-                probs, acc, row_max, row_sum = _visit(
-                    q_tile, probs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N,
+                pairs, acc, row_max, row_sum = _visit(
+                    q_tile, pairs, acc, row_max, row_sum, count, first_row, (visits - 1 - visit) * BLOCK_N,
                     visit == visits - 1, seqlen, scale, nothing, k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS,
                     K_STAGES, V_STAGES, Q_STAGES, True,
                 )  # fmt: skip
                 count += 1
         for visit in range(CROSSING if CAUSAL else 1, visits):
-            probs, acc, row_max, row_sum = _visit(
-                q_tile, probs, acc, row_max, row_sum, count, first_row, 0, visit == visits - 1, seqlen, scale, nothing,
+            pairs, acc, row_max, row_sum = _visit(
+                q_tile, pairs, acc, row_max, row_sum, count, first_row, 0, visit == visits - 1, seqlen, scale, nothing,
                 k_s, v_s, k_full, v_full, CONSUMER, CONSUMERS, K_STAGES, V_STAGES, Q_STAGES, False,
             )  # fmt: skip
             count += 1
@@ -251,6 +253,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
             q_s.index(next_slot), k_s.index(k_stage).permute((1, 0)), nothing, use_acc=False, is_async=True
         )
         mbarrier.wait(v_full.index(v_stage), (count - 1) // V_STAGES & 1)
+        probs = unpacked(pairs, DTYPE, PROBS)
         acc_ahead = warpgroup_mma(probs, v_s.index(v_stage), acc, is_async=True)
         tell(NEXT, 256)
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
@@ -298,7 +301,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
             places = start + out_rows[:, None].to(gl.int64) * o_row + columns[None, :]
             gl.store(places, out, mask=(out_rows < seqlen)[:, None] & (columns >= 0)[None, :] & (slot < 0))
         batch_head = next_batch_head
-        probs = gl.convert_layout(new_probs.to(DTYPE), PROBS)
+        pairs = packed(new_probs, DTYPE)
     tma.store_wait(0)
     if CONSUMER == 0:
         wait_for(TURN, 256)  # the last turn given

@@ -84,6 +84,41 @@ def masked(scores, first_row, first_key, seqlen, CAUSAL: gl.constexpr):
     return gl.where(keys[None, :] <= last[:, None], scores, float("-inf"))
 
 
+@gluon.constexpr_function
+def _packing_text(dtype):
+    return f"cvt.rn.{'bf16' if dtype == gl.bfloat16 else 'f16'}x2.f32 $0, $2, $1;"
+
+
+@gluon.jit
+def packed(values, DTYPE: gl.constexpr):
+    """fp32 (rows, columns) → two neighbours of DTYPE in 32 bits, (rows, columns / 2).
+
+    16-bit numbers that a loop carries are taken apart and put together again, two instructions each, if the compiler
+    finds no better way; these are not.
+    """
+    M: gl.constexpr = values.type.shape[0]
+    N: gl.constexpr = values.type.shape[1]
+    low, high = gl.split(gl.reshape(values, [M, N // 2, 2]))
+    return gl.inline_asm_elementwise(_packing_text(DTYPE), "=r,f,f", [low, high], dtype=gl.int32, is_pure=True, pack=1)
+
+
+@gluon.jit
+def unpacked(pairs, DTYPE: gl.constexpr, LAYOUT: gl.constexpr):
+    """What was `packed`, in a layout that holds the same numbers in the same threads."""
+    M: gl.constexpr = pairs.type.shape[0]
+    N: gl.constexpr = pairs.type.shape[1]
+    text: gl.constexpr = "mov.b32 {$0, $1}, $2;"
+    if gl.bfloat16 == DTYPE:
+        low, high = gl.inline_asm_elementwise(
+            text, "=h,=h,r", [pairs], dtype=(gl.bfloat16, gl.bfloat16), is_pure=True, pack=1
+        )
+    else:
+        low, high = gl.inline_asm_elementwise(
+            text, "=h,=h,r", [pairs], dtype=(gl.float16, gl.float16), is_pure=True, pack=1
+        )
+    return gl.convert_layout(gl.reshape(gl.join(low, high), [M, 2 * N]), LAYOUT)
+
+
 @gluon.jit
 def row_maxima(scores):
     """Largest score of each row. First over every eighth column, which lie in one thread: short chains side by side."""

@@ -36,6 +36,7 @@ class Tile:
 
 # The Hopper kernel's roles and their defaults are theory's, because chapter 11 shows them too.
 CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
+MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
 
 Choice = Tile | Roles
@@ -54,13 +55,19 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa3_gluon", "forward", 64): (
             hopper_roles.DEFAULTS[64],
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
+            Roles(3, 128, 2, 2, 128, 160, 32, cut_last=True),
         ),
         ("fa3_gluon", "forward", 128): (
             hopper_roles.DEFAULTS[128],  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
         ),
         ("fa3_gluon", "forward", 256): (
-            hopper_roles.DEFAULTS[256],  # q 64 KiB, k and v 128 KiB; o leaves from registers
+            hopper_roles.DEFAULTS[256],  # q 64 KiB, k and v 128 KiB
+            Roles(2, 64, 2, 1, 168, 240, 24),  # and 32 KiB for half of o
+            Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
+            Roles(2, 64, 2, 1, 168, 240, 24, cut_last=True),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),

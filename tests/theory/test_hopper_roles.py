@@ -28,14 +28,15 @@ def test_shared_memory_tile_by_tile() -> None:
     assert smem(two, 128).total == 229_472
 
 
-def test_a_wide_output_leaves_from_registers() -> None:
-    roles = Roles(2, 64, 2, 1, 168, 240, 24)
-    assert smem(roles, 128).o == 32_768
-    assert smem(roles, 256).o == 0
+def test_a_wide_output_leaves_in_halves_or_from_registers() -> None:
+    assert smem(Roles(2, 64, 2, 1, 168, 240, 24), 128).o == 32_768
+    assert smem(Roles(2, 64, 2, 1, 168, 240, 24), 256).o == 32_768  # half of the columns at a time
+    assert smem(DEFAULTS[256], 256).o == 0
 
 
 def test_each_further_stage_or_consumer_takes_its_place() -> None:
     one = Roles(1, 64, 1, 1, 168, 240, 24)
     assert smem(Roles(1, 64, 2, 1, 168, 240, 24), 64).total - smem(one, 64).total == 2 * (64 * 64 * 2 + 8)
+    assert smem(Roles(1, 64, 1, 1, 168, 240, 24, more_k_stages=1), 64).total - smem(one, 64).total == 64 * 64 * 2 + 8
     assert smem(Roles(1, 64, 1, 2, 168, 240, 24), 64).total - smem(one, 64).total == 64 * 64 * 2 + 16
     assert smem(Roles(2, 64, 1, 1, 168, 240, 24), 64).total - smem(one, 64).total == 2 * 64 * 64 * 2 + 16

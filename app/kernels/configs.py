@@ -56,8 +56,12 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("fa3_gluon", "forward", 64): (
             hopper_roles.DEFAULTS[64],
             Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
+            Roles(2, 128, 3, 2, 168, 240, 24),  # a visit takes hardly longer than fetching the next block
+            Roles(2, 128, 3, 2, 168, 240, 24, cut_last=True),
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
             Roles(3, 128, 2, 2, 128, 160, 32, cut_last=True),
+            Roles(3, 128, 2, 2, 128, 160, 32, more_k_stages=1),  # no named barriers are left for more
+            Roles(3, 128, 2, 2, 128, 160, 32, more_k_stages=1, cut_last=True),
         ),
         ("fa3_gluon", "forward", 128): (
             hopper_roles.DEFAULTS[128],  # q twice 32 KiB, k and v 128 KiB, o 32 KiB

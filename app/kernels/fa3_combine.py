@@ -9,7 +9,8 @@ whole are exp(lse of the part - lse of all).
 import triton
 import triton.language as tl
 
-ROWS = 16  # of a tile, for one program
+ROWS = 8  # of a tile, for one program of one warp
+AT_ONCE = tl.constexpr(4)  # parts that are fetched together: what takes long is waiting for them
 
 
 @triton.jit(do_not_specialize=["heads", "seqlen"])
@@ -22,17 +23,22 @@ def fa3_combine(part_o, part_lse, cut_tiles, o, lse, heads, seqlen, o_batch, o_h
     in_tile = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     columns = tl.arange(0, HEAD_DIM)
     row_max = tl.full([ROWS], float("-inf"), tl.float32)
-    for part in range(parts):
-        row_max = tl.maximum(row_max, tl.load(part_lse + (slot + part) * BLOCK_M + in_tile))
+    for first in range(0, parts, AT_ONCE):
+        for part in tl.static_range(AT_ONCE):
+            places = part_lse + (slot + first + part) * BLOCK_M + in_tile
+            row_max = tl.maximum(row_max, tl.load(places, mask=in_tile * 0 + first + part < parts, other=float("-inf")))
     row_sum = tl.zeros([ROWS], tl.float32)
     acc = tl.zeros([ROWS, HEAD_DIM], tl.float32)
-    for part in range(parts):
-        rows_of_part = (slot + part) * BLOCK_M + in_tile
-        weight = tl.exp(tl.load(part_lse + rows_of_part) - row_max)
-        row_sum += weight
-        acc += weight[:, None] * tl.load(part_o + rows_of_part[:, None] * HEAD_DIM + columns[None, :])
+    for first in range(0, parts, AT_ONCE):
+        for part in tl.static_range(AT_ONCE):
+            rows_of_part = (slot + first + part) * BLOCK_M + in_tile
+            there = in_tile * 0 + first + part < parts
+            weight = tl.exp(tl.load(part_lse + rows_of_part, mask=there, other=float("-inf")) - row_max)
+            row_sum += weight
+            places = part_o + rows_of_part[:, None] * HEAD_DIM + columns[None, :]
+            acc += weight[:, None] * tl.load(places, mask=there[:, None], other=0.0)
     rows = m_block * BLOCK_M + in_tile
     batch, head = (batch_head // heads).to(tl.int64), (batch_head % heads).to(tl.int64)
-    places = o + batch * o_batch + head * o_head + rows[:, None].to(tl.int64) * o_row + columns[None, :]
-    tl.store(places, (acc / row_sum[:, None]).to(o.dtype.element_ty), mask=(rows < seqlen)[:, None])
+    o_places = o + batch * o_batch + head * o_head + rows[:, None].to(tl.int64) * o_row + columns[None, :]
+    tl.store(o_places, (acc / row_sum[:, None]).to(o.dtype.element_ty), mask=(rows < seqlen)[:, None])
     tl.store(lse + batch_head.to(tl.int64) * seqlen + rows, row_max + tl.log(row_sum), mask=rows < seqlen)

@@ -470,7 +470,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         if work.parts:
             grid = (work.cut_tiles.shape[0], roles.block_m // ROWS)
             places = (part_o, part_lse, work.cut_tiles, o, lse, sizes.num_heads, sizes.seqlen_q, *o.stride()[:3])
-            launch(fa3_combine, grid, *places, BLOCK_M=roles.block_m, HEAD_DIM=sizes.head_dim, ROWS=ROWS, num_warps=4)
+            launch(fa3_combine, grid, *places, BLOCK_M=roles.block_m, HEAD_DIM=sizes.head_dim, ROWS=ROWS, num_warps=1)
         return Forward(o, lse)
 
     return Bound(run, block=BlockShape(roles.block_m, roles.block_n), settings=str(roles))

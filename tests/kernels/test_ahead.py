@@ -24,14 +24,20 @@ from app.kernels.bench.cases import CheckCase
 
 tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 with launching.compile_only((9, 0)) as compiled:
+    named = []
     for job in sys.argv[1:]:
-        kernel, direction, head_dim = job.split(":")
+        kernel, direction, head_dim, *index = job.split(":")
         case = CheckCase("", direction, 1, 2, 1024, 1024, int(head_dim), False, "bf16")
-        ahead.compile_one(ahead.Job(kernel, case))
+        roles, label = None, ""
+        if index:
+            case = CheckCase("", direction, 1, 14, 4096, 4096, int(head_dim), False, "bf16")
+            roles, label = configs.choices(kernel, direction, int(head_dim))[int(index[0])], f"_{head_dim}_{index[0]}"
+        before = len(compiled)
+        ahead.compile_one(ahead.Job(kernel, case, roles=roles))
+        named += [(one.metadata.name + label, one) for one in compiled[before:]]
     first = len(compiled)
     case = CheckCase("", "backward", 1, 2, 1024, 1024, 256, False, "bf16")
     ahead.compile_one(ahead.Job("fa2_triton", case, backward_tile=configs.Tile(32, 64, 8, 2)))
-named = [(one.metadata.name, one) for one in compiled[:first]]
 named += [("wide_" + one.metadata.name, one) for one in compiled[first:] if one.metadata.name == "fa2_backward"]
 for name, one in named:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
@@ -59,15 +65,18 @@ JOBS = (
     "blocksparse_triton:forward:128",
     "fa3_gluon:forward:128",
 )
+# Choices of fa3_gluon besides the default, by head_dim and place in the list: those most short of registers or room.
+OTHER_ROLES = ("64:7", "128:1", "256:1", "256:2")
 SMEM_PER_BLOCK = 232_448  # bytes a thread block can have on Hopper
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Resources]:
     """What the compiler made of each kernel, by name, from one process without the interpreter."""
+    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]  # which may name another Triton
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment |= {"TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", PROGRAM, *JOBS]
+    environment |= {"TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")), "PYTHONPATH": os.pathsep.join(path)}
+    command = [sys.executable, "-c", PROGRAM, *JOBS, *(f"fa3_gluon:forward:{other}" for other in OTHER_ROLES)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if re.match(r"\w+( \d+){6}$", line)]
@@ -84,6 +93,8 @@ def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
         "blocksparse_forward",
         "fa3_forward",
         "wide_fa2_backward",
+        *(f"fa3_forward_{other.replace(':', '_')}" for other in OTHER_ROLES),
+        *(f"fa3_combine_{other.replace(':', '_')}" for other in ("64:7", "128:1")),
     }
 
 
@@ -96,6 +107,7 @@ def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
         ("fa2_backward", 64),  # dk and dv alone fill half of a thread's registers
         ("blocksparse_forward", 0),
         ("fa3_forward", 16),
+        *((f"fa3_forward_{other.replace(':', '_')}", 64) for other in OTHER_ROLES),  # 0 to 48, by Triton's version
     ],
 )
 def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, compiled: dict[str, Resources]) -> None:

@@ -16,7 +16,7 @@ def parts_of(scores: torch.Tensor, v: torch.Tensor, cuts: list[int]) -> tuple[to
     return torch.stack(outputs), torch.stack([scores[:, first:end].logsumexp(-1) for first, end in runs])
 
 
-@pytest.mark.parametrize("cuts", [[40], [1, 7, 90]])
+@pytest.mark.parametrize("cuts", [[40], [1, 7, 90], [10, 20, 30, 80, 119]])
 def test_parts_become_the_whole(cuts: list[int], device: str, dtype: str) -> None:
     """One tile of head 1 of the second sequence, its rows end in the middle of the block; the rest stays untouched."""
     seqlen, head_dim, m_block, batch, head = 300, 64, 2, 1, 1
@@ -25,8 +25,9 @@ def test_parts_become_the_whole(cuts: list[int], device: str, dtype: str) -> Non
     v = torch.randn(120, head_dim, generator=generator, dtype=torch.float64)
     part_o, part_lse = (part.float() for part in parts_of(scores, v, cuts))
     before = 3  # slots of other tiles
-    part_o = torch.cat([torch.full((before, BLOCK_M, head_dim), torch.nan), part_o]).to(device)
-    part_lse = torch.cat([torch.full((before, BLOCK_M), torch.nan), part_lse]).to(device)
+    others_o, others_lse = torch.full((before, BLOCK_M, head_dim), torch.nan), torch.full((before, BLOCK_M), torch.nan)
+    part_o = torch.cat([others_o, part_o, others_o]).to(device)
+    part_lse = torch.cat([others_lse, part_lse, others_lse]).to(device)
     o = torch.full((2, HEADS, seqlen, head_dim), 7.0, dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype])
     lse = torch.full((2, HEADS, seqlen), 7.0)
     o, lse = o.to(device), lse.to(device)

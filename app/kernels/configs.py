@@ -63,7 +63,30 @@ class Roles:
         return f"{self.consumers} consumers x{self.block_n} s{self.stages}{' late' if self.late else ''}"
 
 
-Choice = Tile | Roles
+@dataclass(frozen=True, slots=True)
+class ClusterRoles:
+    """The same for the kernel in CUDA C++; `cluster` thread blocks share each load of k and v."""
+
+    consumers: int
+    block_n: int
+    stages: int
+    q_stages: int
+    cluster: int
+    consumer_registers: int = 240
+    producer_registers: int = 24
+
+    @property
+    def block_m(self) -> int:
+        """Rows of q a thread block works on."""
+        return self.consumers * CONSUMER_ROWS
+
+    def __str__(self) -> str:
+        """As the bench prints it: 2 consumers x176 s2 q1 cluster 2."""
+        text = f"{self.consumers} consumers x{self.block_n} s{self.stages} q{self.q_stages}"
+        return f"{text} cluster {self.cluster}" if self.cluster > 1 else text
+
+
+Choice = Tile | Roles | ClusterRoles
 
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
 # the other computes.
@@ -90,6 +113,23 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("fa3_gluon", "forward", 256): (
             Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
             Roles(2, 64, 2, 1, 168, 240, 24, late=False),
+        ),
+        ("fa3_cuda", "forward", 64): (
+            ClusterRoles(2, 128, 2, 2, 1),
+            ClusterRoles(2, 192, 2, 2, 1),
+            ClusterRoles(3, 128, 2, 2, 1, 160, 32),
+        ),
+        ("fa3_cuda", "forward", 128): (
+            ClusterRoles(2, 128, 2, 2, 2),
+            ClusterRoles(2, 160, 2, 2, 2),
+            ClusterRoles(2, 176, 2, 1, 2),
+            ClusterRoles(2, 128, 2, 2, 1),
+            ClusterRoles(2, 160, 2, 2, 1),
+            ClusterRoles(2, 176, 2, 1, 1),
+        ),
+        ("fa3_cuda", "forward", 256): (
+            ClusterRoles(2, 80, 2, 1, 2),
+            ClusterRoles(2, 80, 2, 1, 1),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
@@ -170,17 +210,22 @@ SHORT = 1024
 _chosen: dict[tuple[str, str, int, bool, bool], Choice] = {}
 
 
-def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
-    """What to try on this machine's GPU. KeyError for a kernel that has none."""
+def choices(kernel: str, direction: str, head_dim: int, causal: bool) -> tuple[Choice, ...]:
+    """What to try on this machine's GPU, the default first. KeyError for a kernel that has none."""
     key = (kernel, direction, head_dim)
     hopper = capability.is_hopper() and key in HOPPER
-    return HOPPER[key] if hopper else PLAIN[key]
+    return tuple(choice for choice in (HOPPER if hopper else PLAIN)[key] if _fits(choice, causal))
 
 
-def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
+def _fits(choice: Choice, causal: bool) -> bool:
+    """Thread blocks of a cluster must visit the same keys, which they do not under a causal mask."""
+    return not (causal and isinstance(choice, ClusterRoles) and choice.cluster > 1)
+
+
+def alternatives(kernel: str, direction: str, head_dim: int, causal: bool) -> tuple[Choice, ...]:
     """What may be tried besides the default; nothing for a pass that has nothing to choose."""
     try:
-        return choices(kernel, direction, head_dim)[1:]
+        return choices(kernel, direction, head_dim, causal)[1:]
     except KeyError:
         return ()
 
@@ -188,7 +233,7 @@ def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ..
 def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
     """The tile chosen with `choose` for sequences of this kind, else the default."""
     found = _chosen.get((kernel, direction, head_dim, causal, seqlen <= SHORT))
-    found = found or choices(kernel, direction, head_dim)[0]
+    found = found or choices(kernel, direction, head_dim, causal)[0]
     assert isinstance(found, Tile)
     return found
 
@@ -198,6 +243,15 @@ def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
     key = ("fa3_gluon", "forward", head_dim)
     found = _chosen.get((*key, causal, seqlen <= SHORT)) or HOPPER[key][0]
     assert isinstance(found, Roles)
+    return found
+
+
+def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
+    """The same for the kernel in CUDA C++."""
+    found = _chosen.get(("fa3_cuda", "forward", head_dim, causal, seqlen <= SHORT))
+    listed = (choice for choice in HOPPER["fa3_cuda", "forward", head_dim] if _fits(choice, causal))
+    found = found or next(listed)
+    assert isinstance(found, ClusterRoles)
     return found
 
 
@@ -215,5 +269,5 @@ def restore(listed: Sequence[Sequence[Any]]) -> None:
     """Choose what another process had chosen."""
     for *key, choice in listed:
         kernel, direction, head_dim, causal, short = key
-        kind = type(choices(kernel, direction, head_dim)[0])
+        kind = type(choices(kernel, direction, head_dim, causal)[0])
         _chosen[kernel, direction, head_dim, causal, short] = kind(*choice)

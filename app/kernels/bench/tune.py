@@ -12,7 +12,7 @@ from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
 BUDGET_MS = 40.0
-TUNED = ("fa2_triton", "fa3_gluon", "standard")
+TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "standard")
 # What is timed with each tile: so many tokens, heads × head_dim so wide, a short and a long sequence.
 TOKENS, WIDTH, SHORT, LONG = 16_384, 2_048, 1_024, 4_096
 
@@ -28,7 +28,7 @@ class Candidate:
     @property
     def is_default(self) -> bool:
         """Whether this is what is used without tuning."""
-        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim)[0]
+        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim, case.causal)[0]
 
     @property
     def job(self) -> Job:
@@ -46,9 +46,9 @@ def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> 
         for case in dict.fromkeys(representative(case) for case in timing)
         for kernel in TUNED
         if kernel in kernels
-        for others in [configs.alternatives(kernel, case.direction, case.head_dim)]
+        for others in [configs.alternatives(kernel, case.direction, case.head_dim, case.causal)]
         if others
-        for choice in (configs.choices(kernel, case.direction, case.head_dim)[0], *others)
+        for choice in (configs.choices(kernel, case.direction, case.head_dim, case.causal)[0], *others)
     ]
 
 
@@ -61,7 +61,7 @@ def representative(case: TimingCase) -> TimingCase:
 
 def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:
     """`choice` as the argument of the launcher it is meant for."""
-    if isinstance(choice, configs.Roles):
+    if isinstance(choice, configs.Roles | configs.ClusterRoles):
         return {"roles": choice}
     return {"tile" if direction == "forward" else "backward_tile": choice}
 

@@ -28,7 +28,7 @@ class Candidate:
     @property
     def is_default(self) -> bool:
         """Whether this is what is used without tuning."""
-        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim, case.causal)[0]
+        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim, self.case.causal)[0]
 
     @property
     def job(self) -> Job:

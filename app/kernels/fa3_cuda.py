@@ -19,6 +19,8 @@ from app.kernels.launching import strides_for_tma
 from app.kernels.problem import Bound, Forward, KernelInputError, Problem, Sizes, check
 from app.theory.shapes import BlockShape
 
+EXTRA = {"PER_CHUNK": 1, "HINTS": 1, "PINGPONG": 1, "LATE": 0, "LAZY": 0}
+OTHER = {"resident": 32, "promo": 128}
 LOG2_E = 1.4426950408889634
 SMS = 132  # of an H100 or H200, when there is no GPU and a kernel is only compiled
 BARRIER_BYTES = 8
@@ -85,6 +87,7 @@ def smem_bytes(head_dim: int, shape: configs.ClusterRoles) -> int:
 def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
     """The machine code for one kind of problem."""
     constants = {
+        **EXTRA,
         "HEAD_DIM": head_dim,
         "BLOCK_N": shape.block_n,
         "CONSUMERS": shape.consumers,
@@ -102,16 +105,18 @@ def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRole
 
 
 @lru_cache(maxsize=64)
-def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
+def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int, extra) -> nvrtc.Kernel:
     del device  # a module belongs to one GPU
     return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem_bytes(head_dim, shape))
 
 
 @lru_cache(maxsize=64)
 def _lists(
-    sizes: Sizes, shape: configs.ClusterRoles, causal: bool, clusters: int, device: torch.device
+    sizes: Sizes, shape: configs.ClusterRoles, causal: bool, clusters: int, device: torch.device, resident=(32,0)
 ) -> tuple[torch.Tensor, torch.Tensor, int]:
     """(starts, tiles, number of lists) on the device, a list for each cluster; see `fa3_schedule`."""
+    fa3_schedule.HEADMAJOR[0] = resident[1]
+    fa3_schedule.schedule.cache_clear()
     lists = fa3_schedule.schedule(
         seqlen=sizes.seqlen_q,
         heads=sizes.heads,
@@ -120,6 +125,7 @@ def _lists(
         causal=causal,
         bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
         thread_blocks=clusters,
+        resident=resident[0] * 2**20,
     )
     starts, tiles = (torch.tensor(numbers, dtype=torch.int32, device=device) for numbers in fa3_schedule.flat(lists))
     return starts, tiles, len(lists)
@@ -132,8 +138,6 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     """
     sizes = check(problem, same_lengths=True, grouped=True)
     shape = roles or configs.cluster_roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
-    if problem.causal and shape.cluster > 1:
-        raise KernelInputError("thread blocks of a cluster must visit the same keys: none under a causal mask")
     q, k, v = problem.q, problem.k, problem.v
     dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
     o = torch.full_like(q, float("nan"))
@@ -141,12 +145,12 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     if launching.compiling():
         compiled(sizes.head_dim, problem.causal, dtype, shape)
         return Bound(lambda: Forward(o, lse), block=BlockShape(shape.block_m, shape.block_n), settings=str(shape))
-    kernel = _loaded(sizes.head_dim, problem.causal, dtype, shape, q.device.index or 0)
+    kernel = _loaded(sizes.head_dim, problem.causal, dtype, shape, q.device.index or 0, tuple(EXTRA.items()))
     sms = torch.cuda.get_device_properties(q.device).multi_processor_count
-    starts, tiles, count = _lists(sizes, shape, problem.causal, sms // shape.cluster, q.device)
+    starts, tiles, count = _lists(sizes, shape, problem.causal, sms // shape.cluster, q.device, (OTHER['resident'], OTHER.get('order',0)))
     chunks = sizes.head_dim // 64
-    maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, chunks)]
-    maps += [nvrtc.tensor_map(t, strides_for_tma(t), shape.block_n, chunks // shape.cluster) for t in (k, v)]
+    maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, chunks, OTHER['promo'])]
+    maps += [nvrtc.tensor_map(t, strides_for_tma(t), shape.block_n, 1 if EXTRA['PER_CHUNK'] else chunks // shape.cluster, OTHER['promo']) for t in (k, v)]
     given = _Arguments(
         o.data_ptr(),
         lse.data_ptr(),

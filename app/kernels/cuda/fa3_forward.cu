@@ -53,10 +53,15 @@ __device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full,
     barrier_wait(empty, (count / STAGES & 1) ^ 1);
     barrier_expect(full, KV_BYTES);
     const u32 mine = place + count % STAGES * KV_BYTES + rank * MY_CHUNKS * BLOCK_N * 128;
-    if constexpr (CLUSTER == 2)
-        tma_load_both(mine, map, full, KEEP, block * BLOCK_N, rank * MY_CHUNKS, head, batch);
-    else
-        tma_load(mine, map, full, KEEP, block * BLOCK_N, 0, head, batch);
+#pragma unroll
+    for (int i = 0; i < (PER_CHUNK ? MY_CHUNKS : 1); ++i) {
+        const u32 to = mine + i * BLOCK_N * 128;
+        const int chunk = rank * MY_CHUNKS + i;
+        if constexpr (CLUSTER == 2)
+            tma_load_both(to, map, full, KEEP, block * BLOCK_N, chunk, head, batch);
+        else
+            tma_load(to, map, full, KEEP, block * BLOCK_N, chunk, head, batch);
+    }
 }
 
 __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap& k_map, const TensorMap& v_map,
@@ -125,8 +130,8 @@ __device__ __forceinline__ void mask(float (&s)[BLOCK_N / 2], int row, int first
     }
 }
 
-// s becomes exp2(s·scale − max·scale); `rescale` is what everything gathered before has to be multiplied with.
-__device__ __forceinline__ void softmax(float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
+// New maxima; `rescale` is what everything gathered before has to be multiplied with.
+__device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         float even = rows.max[half], odd = s[2 * half + 1];
@@ -138,13 +143,19 @@ __device__ __forceinline__ void softmax(float (&s)[BLOCK_N / 2], Rows& rows, flo
         const float max = of_quad_max(fmaxf(even, odd));
         rescale[half] = exp2_fast((rows.max[half] - max) * scale);
         rows.max[half] = max;
+        rows.sum[half] *= rescale[half];
     }
+}
+
+// Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
+template <int FIRST, int LAST>
+__device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, float scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const float base = rows.max[half] * scale;
-        float even = rows.sum[half] * rescale[half], odd = 0;
+        float even = rows.sum[half], odd = 0;
 #pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
+        for (int j = FIRST; j < LAST; ++j) {
             float& x = s[4 * j + 2 * half];
             float& y = s[4 * j + 2 * half + 1];
             x = exp2_fast(fmaf(x, scale, -base));
@@ -154,6 +165,18 @@ __device__ __forceinline__ void softmax(float (&s)[BLOCK_N / 2], Rows& rows, flo
         }
         rows.sum[half] = even + odd;
     }
+}
+
+// The compiler would put the wait for PV before the exponentials. A store that never happens (sums of exponentials are
+// not negative, which it cannot know) keeps it behind them.
+__device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
+#if LATE != 9
+    asm volatile(
+        "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
+        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
+        "f"(rows.sum[0]), "f"(rows.sum[1])
+        : "memory");
+#endif
 }
 
 // The scores' registers, two by two, are the left operand of PV: no data moves.
@@ -257,16 +280,17 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         barrier_arrive(barrier);
         if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);
     };
-    auto my_turn = [&] { named_wait(turn_barrier, 256); };
-    auto your_turn = [&] { named_arrive(next_barrier, 256); };
+    auto my_turn = [&] { if (PINGPONG) named_wait(turn_barrier, 256); };
+    auto your_turn = [&] { if (PINGPONG) named_arrive(next_barrier, 256); };
     auto first_row = [&](const Tile& tile) { return (tile.m_block * CLUSTER + int(rank)) * BLOCK_M + consumer * ROWS; };
     // The first block a tile visits is its last: the one that may end early or cross the diagonal.
     auto first_softmax = [&](const Tile& tile) {
         rows = {{LOWEST, LOWEST}, {0, 0}};
         const int first_key = (tile.n_blocks - 1) * BLOCK_N;
         if (CAUSAL || first_key + BLOCK_N > a.seqlen) mask(s, first_row(tile) + lane_row, first_key, a.seqlen);
-        softmax(s, rows, rescale, a.scale);
+        take_max(s, rows, rescale, a.scale);
     };
+    constexpr int ALL = BLOCK_N / 8, EARLY = LATE == 0 ? ALL : LATE == 1 ? ALL : LATE == 2 ? ALL / 2 : LATE == 3 ? ALL / 4 : 0;
 
     if (consumer == CONSUMERS - 1) your_turn();
     Tile tile = a.tiles[first];
@@ -279,6 +303,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     pin(s);
     release(bars.k_empty(0));
     first_softmax(tile);
+    take_exp<0, ALL>(s, rows, a.scale);
     to_operand(s, p);
     count = 1;
 
@@ -298,13 +323,18 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             pin(s);
             release(bars.k_empty(count % STAGES));
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
-            softmax(s, rows, rescale, a.scale);
+            take_max(s, rows, rescale, a.scale);
+            take_exp<0, EARLY>(s, rows, a.scale);
+            if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty((count - 1) % STAGES));
+            take_exp<EARLY, ALL>(s, rows, a.scale);
             to_operand(s, p);
+            if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
 #pragma unroll
-            for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
+                for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
+            }
             keep = 1;
             ++count;
         };
@@ -334,9 +364,12 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             pin(s);
             if (more) release(bars.k_empty(count % STAGES));
             first_softmax(next);
+            take_exp<0, EARLY>(s, rows, a.scale);
+            if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty((count - 1) % STAGES));
+            take_exp<EARLY, ALL>(s, rows, a.scale);
             to_operand(s, p);
             finish(o, done, a, tile.head, row + lane_row);
         } else {
@@ -358,6 +391,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 pin(s);
                 release(bars.k_empty(count % STAGES));
                 first_softmax(next);
+                take_exp<0, ALL>(s, rows, a.scale);
                 to_operand(s, p);
             }
         }

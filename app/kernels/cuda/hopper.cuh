@@ -72,8 +72,8 @@ __device__ __forceinline__ void cluster_meet() {
 
 // ---- the copy engine: one box of a rank-5 tensor, hbm → smem, bytes counted by a barrier
 
-constexpr u64 KEEP = 0x14F0000000000000ull;      // L2 policy: evict last
-constexpr u64 PASS_BY = 0x12F0000000000000ull;   // L2 policy: evict first
+constexpr u64 KEEP = HINTS ? 0x14F0000000000000ull : 0x1000000000000000ull;      // L2 policy: evict last
+constexpr u64 PASS_BY = HINTS ? 0x12F0000000000000ull : 0x1000000000000000ull;   // L2 policy: evict first
 
 __device__ __forceinline__ void tma_load(u32 smem, const TensorMap& map, u32 barrier, u64 policy, int row, int chunk,
                                          int head, int batch) {

@@ -34,14 +34,16 @@ class Tile:
 
 
 CONSUMER_ROWS = 64  # rows of q a consumer of the Hopper kernel holds: the height of one WGMMA
+MOST_O_COLUMNS = 128  # of the output a consumer stages in shared memory at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
     """How the Hopper kernel divides its work: consumers, rows of a k or v block, stages of k and v, and of q.
 
-    Registers a thread: what the kernel is launched with, then what each role is given. `late`: a consumer waits for PV
-    only when its softmax is done, else when the compiler thinks fit.
+    Registers a thread: what the kernel is launched with, then what each role is given. `o_staged`: the output leaves
+    through shared memory, by the copy engine, else from registers. `more_k_stages`: stages that only k has.
+    `cut_last`: without a mask the last tiles, too few for all SMs, are cut along k and v where that pays.
     """
 
     consumers: int
@@ -51,7 +53,9 @@ class Roles:
     launch_registers: int
     consumer_registers: int
     producer_registers: int
-    late: bool = True
+    o_staged: bool = True
+    more_k_stages: int = 0
+    cut_last: bool = False
 
     @property
     def block_m(self) -> int:
@@ -59,8 +63,10 @@ class Roles:
         return self.consumers * CONSUMER_ROWS
 
     def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x 128 s2 late."""
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{' late' if self.late else ''}"
+        """As the bench prints it: 2 consumers x128 s2, then what is unusual (k3: three stages of k)."""
+        k_stages = f" k{self.stages + self.more_k_stages}" if self.more_k_stages else ""
+        unusual = f"{k_stages}{'' if self.o_staged else ' registers'}{' cut' if self.cut_last else ''}"
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +108,19 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {
         ("fa3_gluon", "forward", 64): (
             Roles(2, 128, 2, 2, 168, 240, 24),
-            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
             Roles(3, 128, 2, 2, 128, 160, 32),  # few enough registers for a third; pays when all tiles are long
-            Roles(3, 128, 2, 2, 128, 160, 32, late=False),
+            Roles(3, 128, 2, 2, 128, 160, 32, cut_last=True),
         ),
         ("fa3_gluon", "forward", 128): (
             Roles(2, 128, 2, 2, 168, 240, 24),  # q twice 32 KiB, k and v 128 KiB, o 32 KiB
-            Roles(2, 128, 2, 2, 168, 240, 24, late=False),
+            Roles(2, 128, 2, 2, 168, 240, 24, cut_last=True),
         ),
         ("fa3_gluon", "forward", 256): (
-            Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
-            Roles(2, 64, 2, 1, 168, 240, 24, late=False),
+            Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False),  # q 64 KiB, k and v 128 KiB
+            Roles(2, 64, 2, 1, 168, 240, 24),  # and 32 KiB for half of o
+            Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
+            Roles(2, 64, 2, 1, 168, 240, 24, cut_last=True),
         ),
         ("fa3_cuda", "forward", 64): (
             ClusterRoles(2, 128, 2, 2, 1),

@@ -3,28 +3,44 @@
 There are as many thread blocks as SMs, and each works off its own list. The lists are made on the host, greedily: the
 tile that is next goes to the thread block with the least work. Under a causal mask tiles differ in length, so the
 longest go first; but only among as many heads as have K and V in the L2 cache together, or every tile would fetch its
-own from HBM.
+own from HBM. Without a mask all tiles are alike, and the last ones may be too few for all thread blocks: they can be
+cut along K and V into equal runs, one for each thread block, and put together afterwards (`fa3_combine`).
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 # Bytes of K and V that thread blocks may work on at a time: half of a Hopper L2 cache.
 RESIDENT_BYTES = 32 * 2**20
 # What starting and finishing a tile costs, in visits to a block of k and v.
 TILE_COST = 0.75
+# Cutting the last tiles pays when it saves more visits than this: a second kernel, and results that go through memory.
+CUT_COST = 6
+# Fewest visits a thread block does of tiles that are cut.
+SHORTEST_RUN = 4
+ENTRY = 5  # numbers of one tile in the lists as the kernel reads them
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One block of q of one head (counted over the batch), and how many blocks of k and v it visits."""
+    """One block of q of one head (counted over the batch), and how many blocks of k and v it visits.
+
+    A part of a tile begins at `first_block` of k and v, and its result goes to place `slot` of the scratch memory. A
+    whole tile has no slot, -1.
+    """
 
     m_block: int
     head: int
     n_blocks: int
+    first_block: int = 0
+    slot: int = -1
+
+
+Lists = tuple[tuple[Tile, ...], ...]
 
 
 @lru_cache(maxsize=64)
@@ -37,34 +53,88 @@ def schedule(
     causal: bool,
     bytes_per_head: int,
     thread_blocks: int,
-) -> tuple[tuple[Tile, ...], ...]:
-    """The list of each thread block; there are `thread_blocks` lists, or as many as there are tiles if fewer.
+    cut_last: bool = False,
+) -> Lists:
+    """The list of each thread block; there are `thread_blocks` lists, or fewer when there is less to share out.
 
-    `bytes_per_head` is K and V of one head. Every tile stands in exactly one list.
+    `bytes_per_head` is K and V of one head. Every tile stands in exactly one list, or, with `cut_last`, its parts do.
     """
-    blocks_m = -(-seqlen // block_m)
-    blocks_n = -(-seqlen // block_n)
-    together = max(1, RESIDENT_BYTES // bytes_per_head)
-    lists: list[list[Tile]] = [[] for _ in range(min(thread_blocks, blocks_m * heads))]
+    tiles = _in_order(seqlen, heads, block_m, block_n, causal, bytes_per_head)
+    left = len(tiles) % thread_blocks
+    runs = _cut(tiles[len(tiles) - left :], thread_blocks) if cut_last and left and not causal else []
+    if runs:
+        tiles = tiles[: len(tiles) - left]
+    lists: list[list[Tile]] = [[] for _ in range(min(thread_blocks, len(tiles)) or len(runs))]
     loads = [(0.0, index) for index in range(len(lists))]
-    for first_head in range(0, heads, together):
-        for m_block in reversed(range(blocks_m)) if causal else range(blocks_m):
-            visits = min(blocks_n, -(-(m_block + 1) * block_m // block_n)) if causal else blocks_n
-            for head in range(first_head, min(heads, first_head + together)):
-                load, index = loads[0]
-                lists[index].append(Tile(m_block, head, visits))
-                heapq.heapreplace(loads, (load + visits + TILE_COST, index))
+    for tile in tiles:
+        load, index = loads[0]
+        lists[index].append(tile)
+        heapq.heapreplace(loads, (load + tile.n_blocks + TILE_COST, index))
+    for mine, run in zip(lists, runs, strict=False):  # whole tiles were dealt out evenly, so no list is ahead
+        mine += run
     return tuple(map(tuple, lists))
 
 
-def flat(lists: tuple[tuple[Tile, ...], ...]) -> tuple[list[int], list[int]]:
-    """The lists as the kernel reads them: where each begins (and the last ends), and four numbers a tile.
+def _in_order(seqlen: int, heads: int, block_m: int, block_n: int, causal: bool, bytes_per_head: int) -> list[Tile]:
+    """All tiles, whole, in the order in which they are given out."""
+    blocks_m = -(-seqlen // block_m)
+    blocks_n = -(-seqlen // block_n)
+    together = max(1, RESIDENT_BYTES // bytes_per_head)
+    return [
+        Tile(m_block, head, min(blocks_n, -(-(m_block + 1) * block_m // block_n)) if causal else blocks_n)
+        for first_head in range(0, heads, together)
+        for m_block in (reversed(range(blocks_m)) if causal else range(blocks_m))
+        for head in range(first_head, min(heads, first_head + together))
+    ]
+
+
+def _cut(tiles: list[Tile], thread_blocks: int) -> list[list[Tile]]:
+    """Fewer tiles than thread blocks, all of one length, cut into runs of equally many visits; [] if it does not pay.
+
+    A run goes on from one tile into the next, so it may hold parts of two. It pays by count: the longest run and
+    `CUT_COST` must be shorter than a tile.
+    """
+    visits = tiles[0].n_blocks
+    total = len(tiles) * visits
+    count = min(thread_blocks, total // SHORTEST_RUN)
+    if count == 0 or -(-total // count) + CUT_COST >= visits:
+        return []
+    runs: list[list[Tile]] = []
+    slots = 0
+    for run in range(count):
+        position, end = run * total // count, (run + 1) * total // count
+        runs.append([])
+        while position < end:
+            tile, first = divmod(position, visits)
+            length = min(end - position, visits - first)
+            whole = length == visits
+            runs[-1].append(replace(tiles[tile], n_blocks=length, first_block=first, slot=-1 if whole else slots))
+            slots += not whole
+            position += length
+    return runs
+
+
+def parts(lists: Lists) -> int:
+    """How many places of the scratch memory the lists use."""
+    return sum(tile.slot >= 0 for tiles in lists for tile in tiles)
+
+
+def cut_tiles(lists: Lists) -> list[tuple[int, int, int, int]]:
+    """(block of q, head, first slot, parts) of every tile that was cut; its parts have slots one after the other."""
+    slots: dict[tuple[int, int], list[int]] = {}
+    for tile in (tile for tiles in lists for tile in tiles if tile.slot >= 0):
+        slots.setdefault((tile.m_block, tile.head), []).append(tile.slot)
+    return [(*tile, min(mine), len(mine)) for tile, mine in slots.items()]
+
+
+def flat(lists: Iterable[tuple[Tile, ...]]) -> tuple[list[int], list[int]]:
+    """The lists as the kernel reads them: where each begins (and the last ends), and `ENTRY` numbers a tile.
 
     One more entry follows the last, because a thread block looks one tile ahead without asking whether there is one.
     """
     starts, entries = [0], []
     for tiles in lists:
         for tile in tiles:
-            entries += [tile.m_block, tile.head, tile.n_blocks, 0]
-        starts.append(len(entries) // 4)
-    return starts, [*entries, 0, 0, 1, 0]
+            entries += [tile.m_block, tile.head, tile.n_blocks, tile.first_block, tile.slot]
+        starts.append(len(entries) // ENTRY)
+    return starts, [*entries, 0, 0, 1, 0, -1]

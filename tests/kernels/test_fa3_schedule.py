@@ -78,4 +78,97 @@ def test_heads_whose_k_and_v_do_not_fit_the_cache_together_are_worked_on_one_gro
 def test_the_kernel_finds_each_list_and_one_entry_beyond_the_last() -> None:
     starts, entries = fa3_schedule.flat(((Tile(3, 1, 4), Tile(2, 1, 3)), (Tile(1, 0, 2),)))
     assert starts == [0, 2, 3]
-    assert entries == [3, 1, 4, 0, 2, 1, 3, 0, 1, 0, 2, 0, 0, 0, 1, 0]
+    assert entries == [3, 1, 4, 0, -1, 2, 1, 3, 0, -1, 1, 0, 2, 0, -1, 0, 0, 1, 0, -1]
+
+
+def cut(seqlen: int, heads: int, thread_blocks: int = 132, block_n: int = 128) -> tuple[tuple[Tile, ...], ...]:
+    return schedule(
+        seqlen=seqlen,
+        heads=heads,
+        block_m=128,
+        block_n=block_n,
+        causal=False,
+        bytes_per_head=2**21,
+        thread_blocks=thread_blocks,
+        cut_last=True,
+    )
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(st.integers(1, 5000), st.integers(1, 9), st.integers(1, 40), st.sampled_from([64, 128]))
+def test_cut_or_not_every_block_of_k_is_visited_once_by_every_tile(
+    seqlen: int, heads: int, thread_blocks: int, block_n: int
+) -> None:
+    lists = cut(seqlen, heads, thread_blocks, block_n)
+    visited = [
+        (tile.m_block, tile.head, block)
+        for tiles in lists
+        for tile in tiles
+        for block in range(tile.first_block, tile.first_block + tile.n_blocks)
+    ]
+    blocks_m, blocks_n = -(-seqlen // 128), -(-seqlen // block_n)
+    assert len(visited) == len(set(visited)) == blocks_m * heads * blocks_n
+    assert {block for _, _, block in visited} == set(range(blocks_n))
+    assert all(lists), "a thread block without work would read another one's first tile"
+    assert all(tile.n_blocks > 0 for tiles in lists for tile in tiles)
+    assert len(lists) <= thread_blocks
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(st.integers(1, 5000), st.integers(1, 9), st.integers(1, 40))
+def test_parts_of_a_tile_have_slots_of_their_own_one_after_the_other(
+    seqlen: int, heads: int, thread_blocks: int
+) -> None:
+    lists = cut(seqlen, heads, thread_blocks)
+    blocks_n = -(-seqlen // 128)
+    slots = {tile.slot: (tile.m_block, tile.head) for tiles in lists for tile in tiles if tile.slot >= 0}
+    assert len(slots) == fa3_schedule.parts(lists)
+    assert set(slots) == set(range(len(slots)))
+    named = {
+        slot: (m_block, head)
+        for m_block, head, first, count in fa3_schedule.cut_tiles(lists)
+        for slot in range(first, first + count)
+    }
+    assert named == slots
+    assert all((tile.slot < 0) == (tile.n_blocks == blocks_n) for tiles in lists for tile in tiles)
+
+
+@pytest.mark.parametrize(("seqlen", "heads", "longest"), [(4096, 64, 15 * 32 + 17), (16384, 16, 15 * 128 + 66)])
+def test_the_last_tiles_are_shared_by_all_thread_blocks(seqlen: int, heads: int, longest: int) -> None:
+    """2,048 tiles on 132 SMs: 15 each, and 68 that are cut; uncut, the longest list would be 16 tiles."""
+    visits = [sum(tile.n_blocks for tile in tiles) for tiles in cut(seqlen, heads)]
+    assert max(visits) == longest
+    assert max(visits) - min(visits) <= 1
+
+
+def test_few_tiles_are_shared_by_all_thread_blocks_too() -> None:
+    lists = cut(8192, 1)  # 64 tiles of 64 visits
+    assert len(lists) == 132
+    assert max(sum(tile.n_blocks for tile in tiles) for tiles in lists) == 32
+
+
+def test_nothing_is_cut_where_it_does_not_pay() -> None:
+    assert fa3_schedule.parts(cut(1024, 256)) == 0  # 8 visits a tile, the second kernel costs as much as is saved
+    assert fa3_schedule.parts(cut(4096, 132)) == 0  # 32 times 132 tiles: no wave is partial
+    assert fa3_schedule.parts(cut(4096, 64)) > 0
+
+
+def test_a_run_is_not_shorter_than_a_few_visits() -> None:
+    lists = cut(4096, 29)  # 928 tiles, 7 for each of 132 thread blocks and 4 more, which have 128 visits
+    runs = [sum(tile.n_blocks for tile in tiles[7:]) for tiles in lists if len(tiles) > 7]
+    assert len(runs) == 32
+    assert min(runs) == max(runs) == fa3_schedule.SHORTEST_RUN
+
+
+def test_under_a_mask_nothing_is_cut() -> None:
+    given_out = schedule(
+        seqlen=4096,
+        heads=64,
+        block_m=128,
+        block_n=128,
+        causal=True,
+        bytes_per_head=2**21,
+        thread_blocks=132,
+        cut_last=True,
+    )
+    assert fa3_schedule.parts(given_out) == 0

@@ -32,7 +32,9 @@ class Job:
     def key(self) -> tuple[object, ...]:
         """Jobs with equal keys compile the same kernels."""
         case = self.case
-        sizes = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
+        sizes: object = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
+        if isinstance(self.roles, configs.Roles) and self.roles.cut_last:
+            sizes = (case.batch, case.num_heads, case.seqlen_q)  # they decide whether tiles are cut
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
         return (self.kernel, kind, sizes, self.tile, self.backward_tile, self.roles)
 

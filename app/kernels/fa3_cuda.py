@@ -9,20 +9,18 @@ Source of the order: arXiv 2407.08608, section 3.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import torch
 
-from app.kernels import configs, fa3_schedule, launching, nvrtc
+from app.kernels import configs, fa3_work, launching, nvrtc
 from app.kernels.launching import strides_for_tma
-from app.kernels.problem import Bound, Forward, KernelInputError, Problem, Sizes, check
+from app.kernels.problem import Bound, Forward, Problem, check
 from app.theory.shapes import BlockShape
 
-EXTRA = {"PER_CHUNK": 1, "HINTS": 1, "PINGPONG": 1, "LATE": 0, "LAZY": 0}
-OTHER = {"resident": 32, "promo": 128}
 LOG2_E = 1.4426950408889634
-SMS = 132  # of an H100 or H200, when there is no GPU and a kernel is only compiled
 BARRIER_BYTES = 8
 
 
@@ -32,6 +30,8 @@ class _Arguments(ctypes.Structure):
     _fields_ = (
         ("o", ctypes.c_void_p),
         ("lse", ctypes.c_void_p),
+        ("part_o", ctypes.c_void_p),
+        ("part_lse", ctypes.c_void_p),
         ("starts", ctypes.c_void_p),
         ("tiles", ctypes.c_void_p),
         ("o_batch", ctypes.c_longlong),
@@ -87,13 +87,14 @@ def smem_bytes(head_dim: int, shape: configs.ClusterRoles) -> int:
 def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
     """The machine code for one kind of problem."""
     constants = {
-        **EXTRA,
         "HEAD_DIM": head_dim,
         "BLOCK_N": shape.block_n,
         "CONSUMERS": shape.consumers,
         "STAGES": shape.stages,
         "Q_STAGES": shape.q_stages,
         "CLUSTER": shape.cluster,
+        "LATE": int(shape.late),
+        "LAZY": int(shape.lazy),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
         "CONSUMER_REGISTERS": shape.consumer_registers,
@@ -105,30 +106,9 @@ def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRole
 
 
 @lru_cache(maxsize=64)
-def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int, extra) -> nvrtc.Kernel:
+def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
     del device  # a module belongs to one GPU
     return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem_bytes(head_dim, shape))
-
-
-@lru_cache(maxsize=64)
-def _lists(
-    sizes: Sizes, shape: configs.ClusterRoles, causal: bool, clusters: int, device: torch.device, resident=(32,0)
-) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """(starts, tiles, number of lists) on the device, a list for each cluster; see `fa3_schedule`."""
-    fa3_schedule.HEADMAJOR[0] = resident[1]
-    fa3_schedule.schedule.cache_clear()
-    lists = fa3_schedule.schedule(
-        seqlen=sizes.seqlen_q,
-        heads=sizes.heads,
-        block_m=shape.block_m * shape.cluster,
-        block_n=shape.block_n,
-        causal=causal,
-        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
-        thread_blocks=clusters,
-        resident=resident[0] * 2**20,
-    )
-    starts, tiles = (torch.tensor(numbers, dtype=torch.int32, device=device) for numbers in fa3_schedule.flat(lists))
-    return starts, tiles, len(lists)
 
 
 def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
@@ -142,20 +122,30 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
+    work = fa3_work.work(
+        sizes,
+        block_m=shape.block_m * shape.cluster,
+        block_n=shape.block_n,
+        causal=problem.causal,
+        thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
+        cut_last=shape.cut_last,
+        device=q.device,
+    )
+    parts = fa3_work.room_for_parts(work, q)
+    block, settings = BlockShape(shape.block_m, shape.block_n), str(shape)
     if launching.compiling():
         compiled(sizes.head_dim, problem.causal, dtype, shape)
-        return Bound(lambda: Forward(o, lse), block=BlockShape(shape.block_m, shape.block_n), settings=str(shape))
-    kernel = _loaded(sizes.head_dim, problem.causal, dtype, shape, q.device.index or 0, tuple(EXTRA.items()))
-    sms = torch.cuda.get_device_properties(q.device).multi_processor_count
-    starts, tiles, count = _lists(sizes, shape, problem.causal, sms // shape.cluster, q.device, (OTHER['resident'], OTHER.get('order',0)))
-    chunks = sizes.head_dim // 64
-    maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, chunks, OTHER['promo'])]
-    maps += [nvrtc.tensor_map(t, strides_for_tma(t), shape.block_n, 1 if EXTRA['PER_CHUNK'] else chunks // shape.cluster, OTHER['promo']) for t in (k, v)]
+        fa3_work.combine(work, parts, o, lse)
+        return Bound(lambda: Forward(o, lse), block=block, settings=settings)
+    kernel = _loaded(sizes.head_dim, problem.causal, dtype, _compiled_part(shape), q.device.index or 0)
+    maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
+    maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
     given = _Arguments(
         o.data_ptr(),
         lse.data_ptr(),
-        starts.data_ptr(),
-        tiles.data_ptr(),
+        *(part.data_ptr() for part in parts),
+        work.starts.data_ptr(),
+        work.tiles.data_ptr(),
         *o.stride()[:3],
         problem.softmax_scale * LOG2_E,
         sizes.num_heads,
@@ -163,11 +153,17 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         sizes.seqlen_q,
     )
     threads = (shape.consumers + 1) * 128
-    held = (q, k, v, starts, tiles)  # the kernel knows them by address only
+    held = (q, k, v)  # the kernel knows them by address only
 
     def run() -> Forward:
         assert held
-        kernel.launch(count * shape.cluster, threads, shape.cluster, [*maps, given])
+        kernel.launch(work.lists * shape.cluster, threads, shape.cluster, [*maps, given])
+        fa3_work.combine(work, parts, o, lse)
         return Forward(o, lse)
 
-    return Bound(run, block=BlockShape(shape.block_m, shape.block_n), settings=str(shape))
+    return Bound(run, block=block, settings=settings)
+
+
+def _compiled_part(shape: configs.ClusterRoles) -> configs.ClusterRoles:
+    """What of the choice the machine code depends on: whether the last tiles are cut is a matter of the lists."""
+    return replace(shape, cut_last=False)

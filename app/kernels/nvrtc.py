@@ -152,7 +152,7 @@ def _checked(answer: tuple[Any, ...]) -> Any:
     return rest[0] if rest else None
 
 
-def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: int, promo: int = 256) -> Any:
+def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: int) -> Any:
     """How the copy engine finds boxes of a (batch, heads, seqlen, head_dim) tensor of 16-bit numbers.
 
     A box is `box_chunks` × `box_rows` rows of 64 numbers (128 bytes, swizzled) of one head; rows that do not exist come
@@ -179,7 +179,7 @@ def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: i
             [u32(1)] * 5,
             driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
             driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
-            getattr(driver.CUtensorMapL2promotion, 'CU_TENSOR_MAP_L2_PROMOTION_' + (f'L2_{promo}B' if promo else 'NONE')),
+            driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
     )

@@ -13,8 +13,8 @@ from app.kernels.bench.cases import TimingCase
 DEVICE = "cuda"
 BUDGET_MS = 40.0
 TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "standard")
-# What is timed with each tile: so many tokens, heads × head_dim so wide, a short and a long sequence.
-TOKENS, WIDTH, SHORT, LONG = 16_384, 2_048, 1_024, 4_096
+# What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
+TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Candidate:
     @property
     def is_default(self) -> bool:
         """Whether this is what is used without tuning."""
-        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim, self.case.causal)[0]
+        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim)[0]
 
     @property
     def job(self) -> Job:
@@ -46,15 +46,15 @@ def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> 
         for case in dict.fromkeys(representative(case) for case in timing)
         for kernel in TUNED
         if kernel in kernels
-        for others in [configs.alternatives(kernel, case.direction, case.head_dim, case.causal)]
+        for others in [configs.alternatives(kernel, case.direction, case.head_dim)]
         if others
-        for choice in (configs.choices(kernel, case.direction, case.head_dim, case.causal)[0], *others)
+        for choice in (configs.choices(kernel, case.direction, case.head_dim)[0], *others)
     ]
 
 
 def representative(case: TimingCase) -> TimingCase:
-    """The case that stands for all short, or all long, sequences of the same pass, head_dim and mask."""
-    seqlen = SHORT if case.seqlen <= configs.SHORT else LONG
+    """The case that stands for all sequences of one kind of length with the same pass, head_dim and mask."""
+    seqlen = LENGTHS[configs.kind_of_length(case.seqlen)]
     heads = WIDTH // case.head_dim
     return replace(case, dtype="bf16", batch=TOKENS // seqlen, num_heads=heads, seqlen=seqlen)
 

@@ -2,7 +2,8 @@
 // are no power of two, and one load for two thread blocks (multicast).
 //
 // Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16, CONSUMER_REGISTERS,
-// PRODUCER_REGISTERS. `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
+// PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the compiler thinks fit) and
+// LAZY (o is rescaled only when a maximum of the warp's rows has grown). `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, 16] b[16, BLOCK_N], both in shared memory
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
 // Source of the order of work: arXiv 2407.08608, section 3.
@@ -21,13 +22,16 @@ constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
 constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
 constexpr float LN_2 = 0.6931471805599453f;
 
+// One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch memory.
 struct Tile {
-    int m_block, head, n_blocks, unused;
+    int m_block, head, n_blocks, first_block, slot;
 };
 
 struct Arguments {
     void* o;             // [batch, heads, seqlen, HEAD_DIM], strides below in elements, rows contiguous
     float* lse;          // [batch, heads, seqlen]
+    float* part_o;       // [parts, CLUSTER * BLOCK_M, HEAD_DIM]
+    float* part_lse;     // [parts, CLUSTER * BLOCK_M]
     const int* starts;   // tiles of cluster i are tiles[starts[i]] … tiles[starts[i + 1] - 1]
     const Tile* tiles;
     long long o_batch, o_head, o_row;
@@ -54,13 +58,11 @@ __device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full,
     barrier_expect(full, KV_BYTES);
     const u32 mine = place + count % STAGES * KV_BYTES + rank * MY_CHUNKS * BLOCK_N * 128;
 #pragma unroll
-    for (int i = 0; i < (PER_CHUNK ? MY_CHUNKS : 1); ++i) {
-        const u32 to = mine + i * BLOCK_N * 128;
-        const int chunk = rank * MY_CHUNKS + i;
+    for (int i = 0; i < MY_CHUNKS; ++i) {
         if constexpr (CLUSTER == 2)
-            tma_load_both(to, map, full, KEEP, block * BLOCK_N, chunk, head, batch);
+            tma_load_both(mine + i * BLOCK_N * 128, map, full, block * BLOCK_N, rank * MY_CHUNKS + i, head, batch);
         else
-            tma_load(to, map, full, KEEP, block * BLOCK_N, chunk, head, batch);
+            tma_load(mine + i * BLOCK_N * 128, map, full, block * BLOCK_N, i, head, batch);
     }
 }
 
@@ -81,17 +83,18 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
             const int slot = turn % Q_STAGES;
             barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);
             barrier_expect(bars.q_full(slot), Q_BYTES);
-            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), PASS_BY,
-                     (tile.m_block * CLUSTER + rank) * BLOCK_M, 0, head, batch);
+            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), (tile.m_block * CLUSTER + rank) * BLOCK_M, 0, head,
+                     batch);
         };
         if (Q_STAGES > 1) fetch_q();
-        for (int block = tile.n_blocks - 1; block >= 0; --block) {
+        const int last = tile.first_block + tile.n_blocks - 1;
+        for (int block = last; block >= tile.first_block; --block) {
             const int stage = count % STAGES;
             fetch(k_map, smem + K_PLACE, bars.k_full(stage), bars.k_empty(stage), count, rank, block, head_kv, batch);
             if (count > 0) fetch_owed();
             // With one place for q it is free only when the last tile's last scores are done; its last V and the next K
             // have been asked for by then.
-            if (Q_STAGES == 1 && block == tile.n_blocks - 1) fetch_q();
+            if (Q_STAGES == 1 && block == last) fetch_q();
             ++count;
             owed_block = block, owed_head = head_kv, owed_batch = batch;
         }
@@ -167,16 +170,14 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, fl
     }
 }
 
-// The compiler would put the wait for PV before the exponentials. A store that never happens (sums of exponentials are
+// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
 // not negative, which it cannot know) keeps it behind them.
 __device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
-#if LATE != 9
     asm volatile(
         "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
         " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
         "f"(rows.sum[0]), "f"(rows.sum[1])
         : "memory");
-#endif
 }
 
 // The scores' registers, two by two, are the left operand of PV: no data moves.
@@ -229,9 +230,11 @@ __device__ __forceinline__ void gather_pieces(u32 (&w)[4]) {
     }
 }
 
-// o / sum → hbm, and the log-sum-exp of every row.
-__device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Rows& rows, const Arguments& a, int head,
-                                       int row) {
+// o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row` the
+// cluster's tile's.
+__device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Rows& rows, const Arguments& a,
+                                       const Tile& tile, int row, int tile_row) {
+    const int head = tile.head;
     const int quad = threadIdx.x % 4;
     unsigned short* out = static_cast<unsigned short*>(a.o) + head / a.heads * a.o_batch + head % a.heads * a.o_head;
 #pragma unroll
@@ -239,8 +242,17 @@ __device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Row
         const int mine = row + 8 * half;
         const float sum = of_quad_sum(rows.sum[half]);
         const float inverse = 1.0f / sum;
-        if (quad == 0 && mine < a.seqlen)
-            a.lse[(long long)head * a.seqlen + mine] = (rows.max[half] * a.scale + log2_fast(sum)) * LN_2;
+        const float lse = (rows.max[half] * a.scale + log2_fast(sum)) * LN_2;
+        if (tile.slot >= 0) {
+            const long long place = (long long)tile.slot * CLUSTER * BLOCK_M + tile_row + 8 * half;
+            if (quad == 0) a.part_lse[place] = lse;
+            float2* part = reinterpret_cast<float2*>(a.part_o + place * HEAD_DIM) + quad;
+#pragma unroll
+            for (int j = 0; j < HEAD_DIM / 8; ++j)
+                part[4 * j] = make_float2(o[4 * j + 2 * half] * inverse, o[4 * j + 2 * half + 1] * inverse);
+            continue;
+        }
+        if (quad == 0 && mine < a.seqlen) a.lse[(long long)head * a.seqlen + mine] = lse;
 #pragma unroll
         for (int part = 0; part < HEAD_DIM / 32; ++part) {
             u32 w[4];
@@ -280,17 +292,17 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         barrier_arrive(barrier);
         if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);
     };
-    auto my_turn = [&] { if (PINGPONG) named_wait(turn_barrier, 256); };
-    auto your_turn = [&] { if (PINGPONG) named_arrive(next_barrier, 256); };
+    auto my_turn = [&] { named_wait(turn_barrier, 256); };
+    auto your_turn = [&] { named_arrive(next_barrier, 256); };
     auto first_row = [&](const Tile& tile) { return (tile.m_block * CLUSTER + int(rank)) * BLOCK_M + consumer * ROWS; };
     // The first block a tile visits is its last: the one that may end early or cross the diagonal.
     auto first_softmax = [&](const Tile& tile) {
         rows = {{LOWEST, LOWEST}, {0, 0}};
-        const int first_key = (tile.n_blocks - 1) * BLOCK_N;
+        const int first_key = (tile.first_block + tile.n_blocks - 1) * BLOCK_N;
         if (CAUSAL || first_key + BLOCK_N > a.seqlen) mask(s, first_row(tile) + lane_row, first_key, a.seqlen);
         take_max(s, rows, rescale, a.scale);
     };
-    constexpr int ALL = BLOCK_N / 8, EARLY = LATE == 0 ? ALL : LATE == 1 ? ALL : LATE == 2 ? ALL / 2 : LATE == 3 ? ALL / 4 : 0;
+    constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL / 4 : ALL;  // columns, in eights, before the wait for PV
 
     if (consumer == CONSUMERS - 1) your_turn();
     Tile tile = a.tiles[first];
@@ -371,7 +383,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             release(bars.v_empty((count - 1) % STAGES));
             take_exp<EARLY, ALL>(s, rows, a.scale);
             to_operand(s, p);
-            finish(o, done, a, tile.head, row + lane_row);
+            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
         } else {
             wait_v(count - 1);
             my_turn();
@@ -380,7 +392,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty((count - 1) % STAGES));
-            finish(o, done, a, tile.head, row + lane_row);
+            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
             if (more) {
                 wait_q(turn + 1);
                 wait_k(count);

@@ -72,26 +72,22 @@ __device__ __forceinline__ void cluster_meet() {
 
 // ---- the copy engine: one box of a rank-5 tensor, hbm → smem, bytes counted by a barrier
 
-constexpr u64 KEEP = HINTS ? 0x14F0000000000000ull : 0x1000000000000000ull;      // L2 policy: evict last
-constexpr u64 PASS_BY = HINTS ? 0x12F0000000000000ull : 0x1000000000000000ull;   // L2 policy: evict first
-
-__device__ __forceinline__ void tma_load(u32 smem, const TensorMap& map, u32 barrier, u64 policy, int row, int chunk,
-                                         int head, int batch) {
+__device__ __forceinline__ void tma_load(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head,
+                                         int batch) {
     asm volatile(
-        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
-        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(smem),
-        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch), "l"(policy)
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(smem),
+        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch)
         : "memory");
 }
 
 // The same to the same place in both thread blocks of a cluster of two; each one's barrier counts.
-__device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, u64 policy, int row,
-                                              int chunk, int head, int batch) {
+__device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head,
+                                              int batch) {
     asm volatile(
-        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
-        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8, %9;" ::"r"(smem),
-        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch), "h"((unsigned short)3),
-        "l"(policy)
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(smem),
+        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch), "h"((unsigned short)3)
         : "memory");
 }
 

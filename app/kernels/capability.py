@@ -34,6 +34,14 @@ def has_gluon() -> bool:
         return False
 
 
+def has_nvrtc() -> bool:
+    """NVIDIA's run-time compiler and driver can be called from Python (package cuda-bindings)."""
+    try:
+        return importlib.util.find_spec("cuda.bindings.nvrtc") is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def has_cuda() -> bool:
     """PyTorch sees an NVIDIA GPU."""
     if not has_torch():
@@ -91,6 +99,7 @@ QUESTIONS: Mapping[str, tuple[Callable[[], bool], str]] = MappingProxyType(
         "torch": (has_torch, "PyTorch is not installed"),
         "triton": (has_triton, "Triton is not installed"),
         "gluon": (has_gluon, "this Triton has no Gluon for Hopper"),
+        "nvrtc": (has_nvrtc, "the package cuda-bindings is not installed"),
         "cuda": (has_cuda, "there is no NVIDIA GPU here"),
         "ampere": (is_ampere_or_newer, "it needs an Ampere or newer GPU (compute capability 8.0)"),
         "hopper": (is_hopper, "it needs a Hopper GPU (compute capability 9.0)"),

@@ -39,7 +39,38 @@ CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
 MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
 
-Choice = Tile | Roles
+@dataclass(frozen=True, slots=True)
+class ClusterRoles:
+    """The same for the kernel in CUDA C++; `cluster` thread blocks share each load of k and v.
+
+    `late`: a consumer waits for PV after a quarter of its exponentials, else when the compiler thinks fit. `lazy`: the
+    output is rescaled only when a maximum has grown.
+    """
+
+    consumers: int
+    block_n: int
+    stages: int
+    q_stages: int
+    cluster: int
+    consumer_registers: int = 240
+    producer_registers: int = 24
+    late: bool = False
+    lazy: bool = False
+    cut_last: bool = False
+
+    @property
+    def block_m(self) -> int:
+        """Rows of q a thread block works on."""
+        return self.consumers * CONSUMER_ROWS
+
+    def __str__(self) -> str:
+        """As the bench prints it: 2 consumers x128 s2 cluster late."""
+        named = {"cluster": self.cluster > 1, "late": self.late, "lazy": self.lazy, "cut": self.cut_last}
+        unusual = "".join(f" {name}" for name, on in named.items() if on)
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
+
+
+Choice = Tile | Roles | ClusterRoles
 
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
 # the other computes.
@@ -72,6 +103,28 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Roles(2, 64, 2, 1, 168, 240, 24),  # and 32 KiB for half of o
             Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
             Roles(2, 64, 2, 1, 168, 240, 24, cut_last=True),
+        ),
+        # Under a causal mask both thread blocks of a cluster visit what the later one has to; on short sequences that is
+        # much for nothing. A third consumer at head_dim 128 leaves room for 80 columns only, but k and v serve more rows.
+        ("fa3_cuda", "forward", 64): (
+            ClusterRoles(3, 128, 3, 2, 1, 160, 32),
+            ClusterRoles(3, 128, 2, 2, 1, 160, 32, lazy=True),
+            ClusterRoles(3, 128, 3, 2, 1, 160, 32, lazy=True, cut_last=True),
+            ClusterRoles(2, 128, 2, 2, 1),
+        ),
+        ("fa3_cuda", "forward", 128): (
+            ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True),
+            ClusterRoles(2, 128, 2, 2, 2, lazy=True, cut_last=True),
+            ClusterRoles(2, 128, 2, 2, 2, late=True),
+            ClusterRoles(2, 128, 2, 2, 1, late=True),
+            ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True),
+            ClusterRoles(3, 80, 2, 2, 1, 160, 32, lazy=True),
+            ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True),
+        ),
+        ("fa3_cuda", "forward", 256): (
+            ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True),
+            ClusterRoles(2, 80, 2, 1, 1),
+            ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
@@ -146,17 +199,17 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     }
 )
 
-# Up to this length a sequence counts as short: what is fastest there need not be for long ones.
-SHORT = 1024
+# Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
+SHORT, MIDDLING = 1024, 8192
 
-_chosen: dict[tuple[str, str, int, bool, bool], Choice] = {}
+_chosen: dict[tuple[str, str, int, bool, int], Choice] = {}
 
 
 def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
-    """What to try on this machine's GPU. KeyError for a kernel that has none."""
+    """What to try on this machine's GPU, the default first. KeyError for a kernel that has none."""
     key = (kernel, direction, head_dim)
     hopper = capability.is_hopper() and key in HOPPER
-    return HOPPER[key] if hopper else PLAIN[key]
+    return (HOPPER if hopper else PLAIN)[key]
 
 
 def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
@@ -169,7 +222,7 @@ def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ..
 
 def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
     """The tile chosen with `choose` for sequences of this kind, else the default."""
-    found = _chosen.get((kernel, direction, head_dim, causal, seqlen <= SHORT))
+    found = _chosen.get((kernel, direction, head_dim, causal, kind_of_length(seqlen)))
     found = found or choices(kernel, direction, head_dim)[0]
     assert isinstance(found, Tile)
     return found
@@ -178,14 +231,27 @@ def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: i
 def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
     """The same for the Hopper kernel."""
     key = ("fa3_gluon", "forward", head_dim)
-    found = _chosen.get((*key, causal, seqlen <= SHORT)) or HOPPER[key][0]
+    found = _chosen.get((*key, causal, kind_of_length(seqlen))) or HOPPER[key][0]
     assert isinstance(found, Roles)
     return found
 
 
+def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
+    """The same for the kernel in CUDA C++."""
+    found = _chosen.get(("fa3_cuda", "forward", head_dim, causal, kind_of_length(seqlen)))
+    found = found or HOPPER["fa3_cuda", "forward", head_dim][0]
+    assert isinstance(found, ClusterRoles)
+    return found
+
+
+def kind_of_length(seqlen: int) -> int:
+    """0 for a short sequence, 1 for a middling one, 2 for a long one."""
+    return (seqlen > SHORT) + (seqlen > MIDDLING)
+
+
 def choose(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int, choice: Choice) -> None:
-    """Use `choice` from now on, in this process, for short or long sequences as `seqlen` is one."""
-    _chosen[kernel, direction, head_dim, causal, seqlen <= SHORT] = choice
+    """Use `choice` from now on, in this process, for sequences of the kind `seqlen` is."""
+    _chosen[kernel, direction, head_dim, causal, kind_of_length(seqlen)] = choice
 
 
 def chosen() -> list[list[Any]]:
@@ -196,6 +262,6 @@ def chosen() -> list[list[Any]]:
 def restore(listed: Sequence[Sequence[Any]]) -> None:
     """Choose what another process had chosen."""
     for *key, choice in listed:
-        kernel, direction, head_dim, causal, short = key
+        kernel, direction, head_dim, causal, kind_of = key
         kind = type(choices(kernel, direction, head_dim)[0])
-        _chosen[kernel, direction, head_dim, causal, short] = kind(*choice)
+        _chosen[kernel, direction, head_dim, causal, kind_of] = kind(*choice)

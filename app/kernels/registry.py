@@ -46,6 +46,11 @@ class Kernel:
         found: Callable[..., Bound] = getattr(importlib.import_module(module), function)
         return found
 
+    @property
+    def compiled(self) -> bool:
+        """Whether it is one of ours, which can be compiled ahead."""
+        return "triton" in self.needs or "nvrtc" in self.needs
+
     def cannot_run(self, *, direction: str, dtype: str, head_dim: int, same_lengths: bool = True) -> str | None:
         """Why it cannot run this here, in one clause; None when it can be tried."""
         if direction not in self.directions:
@@ -102,6 +107,17 @@ KERNELS: tuple[Kernel, ...] = (
         "app.kernels.fa3_gluon:bind",
         ("forward",),
         (*TRITON, "gluon", "hopper"),
+        grouped=True,
+        counted_as=("fa2", "with_lse", None),
+    ),
+    Kernel(
+        "fa3_cuda",
+        "rung",
+        "FlashAttention-3 style, Hopper, CUDA C++",
+        "the same order, with blocks of any size and one load for two thread blocks",
+        "app.kernels.fa3_cuda:bind",
+        ("forward",),
+        ("torch", "cuda", "nvrtc", "hopper"),
         grouped=True,
         counted_as=("fa2", "with_lse", None),
     ),

@@ -118,7 +118,7 @@ class Bench:
 
     def _compile(self, listed: Sequence[tune.Candidate]) -> None:
         jobs = [candidate.job for candidate in listed]
-        own = [kernel for kernel in self.plan.checked if "triton" in kernel.needs]
+        own = [kernel for kernel in self.plan.checked if kernel.compiled]
         if self.plan.check:
             jobs += [ahead.Job(kernel.id, case) for kernel in own for case in checking.cases_for(kernel)]
             jobs += [
@@ -126,7 +126,7 @@ class Bench:
                 for kernel in own
                 for case, choice in checking.choices_for(kernel)
             ]
-        own = [kernel for kernel in self.plan.kernels if "triton" in kernel.needs]
+        own = [kernel for kernel in self.plan.kernels if kernel.compiled]
         jobs += [
             ahead.Job(kernel.id, case.to_check)
             for case in self.plan.timing

@@ -12,9 +12,9 @@ from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
 BUDGET_MS = 40.0
-TUNED = ("fa2_triton", "fa3_gluon", "standard")
-# What is timed with each tile: so many tokens, heads × head_dim so wide, a short and a long sequence.
-TOKENS, WIDTH, SHORT, LONG = 16_384, 2_048, 1_024, 4_096
+TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "standard")
+# What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
+TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> 
 
 
 def representative(case: TimingCase) -> TimingCase:
-    """The case that stands for all short, or all long, sequences of the same pass, head_dim and mask."""
-    seqlen = SHORT if case.seqlen <= configs.SHORT else LONG
+    """The case that stands for all sequences of one kind of length with the same pass, head_dim and mask."""
+    seqlen = LENGTHS[configs.kind_of_length(case.seqlen)]
     heads = WIDTH // case.head_dim
     return replace(case, dtype="bf16", batch=TOKENS // seqlen, num_heads=heads, seqlen=seqlen)
 
 
 def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:
     """`choice` as the argument of the launcher it is meant for."""
-    if isinstance(choice, configs.Roles):
+    if isinstance(choice, configs.Roles | configs.ClusterRoles):
         return {"roles": choice}
     return {"tile" if direction == "forward" else "backward_tile": choice}
 

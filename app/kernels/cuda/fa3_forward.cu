@@ -1,0 +1,453 @@
+// FlashAttention-3's order, forward, in CUDA C++: what `fa3_gluon` does, with what Gluon has not: blocks of K and V that
+// are no power of two, and one load for two thread blocks (multicast).
+//
+// Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16, CONSUMER_REGISTERS,
+// PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the compiler thinks fit) and
+// LAZY (o is rescaled only when a maximum of the warp's rows has grown). `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
+//   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, 16] b[16, BLOCK_N], both in shared memory
+//   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
+// Source of the order of work: arXiv 2407.08608, section 3.
+#include "hopper.cuh"
+#include "wgmma.cuh"
+
+constexpr int ROWS = 64;                       // of q a consumer holds: the height of one WGMMA
+constexpr int BLOCK_M = CONSUMERS * ROWS;      // of q a thread block holds
+constexpr int CHUNKS = HEAD_DIM / 64;          // a row of HEAD_DIM numbers lies in shared memory as chunks of 128 bytes
+constexpr int MY_CHUNKS = CHUNKS / CLUSTER;    // of K and V that this thread block loads for its cluster
+constexpr u32 Q_BYTES = BLOCK_M * HEAD_DIM * 2;
+constexpr u32 KV_BYTES = BLOCK_N * HEAD_DIM * 2;
+constexpr u32 K_PLACE = Q_STAGES * Q_BYTES;
+constexpr u32 V_PLACE = K_PLACE + STAGES * KV_BYTES;
+constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
+constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
+constexpr float LN_2 = 0.6931471805599453f;
+
+// One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch memory.
+struct Tile {
+    int m_block, head, n_blocks, first_block, slot;
+};
+
+struct Arguments {
+    void* o;             // [batch, heads, seqlen, HEAD_DIM], strides below in elements, rows contiguous
+    float* lse;          // [batch, heads, seqlen]
+    float* part_o;       // [parts, CLUSTER * BLOCK_M, HEAD_DIM]
+    float* part_lse;     // [parts, CLUSTER * BLOCK_M]
+    const int* starts;   // tiles of cluster i are tiles[starts[i]] … tiles[starts[i + 1] - 1]
+    const Tile* tiles;
+    long long o_batch, o_head, o_row;
+    float scale;         // of the scores, times log2(e)
+    int heads, group, seqlen;
+};
+
+// Addresses of the barriers: a stage is full when its bytes have come, empty when all consumers have done with it.
+struct Barriers {
+    u32 base;
+    __device__ u32 q_full(int slot) const { return base + 8 * slot; }
+    __device__ u32 q_empty(int slot) const { return base + 8 * (Q_STAGES + slot); }
+    __device__ u32 k_full(int stage) const { return base + 8 * (2 * Q_STAGES + stage); }
+    __device__ u32 k_empty(int stage) const { return base + 8 * (2 * Q_STAGES + STAGES + stage); }
+    __device__ u32 v_full(int stage) const { return base + 8 * (2 * Q_STAGES + 2 * STAGES + stage); }
+    __device__ u32 v_empty(int stage) const { return base + 8 * (2 * Q_STAGES + 3 * STAGES + stage); }
+};
+
+// ---------------------------------------------------------------------------------------------------- the producer
+
+__device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full, u32 empty, int count, u32 rank,
+                                      int block, int head, int batch) {
+    barrier_wait(empty, (count / STAGES & 1) ^ 1);
+    barrier_expect(full, KV_BYTES);
+    const u32 mine = place + count % STAGES * KV_BYTES + rank * MY_CHUNKS * BLOCK_N * 128;
+#pragma unroll
+    for (int i = 0; i < MY_CHUNKS; ++i) {
+        if constexpr (CLUSTER == 2)
+            tma_load_both(mine + i * BLOCK_N * 128, map, full, block * BLOCK_N, rank * MY_CHUNKS + i, head, batch);
+        else
+            tma_load(mine + i * BLOCK_N * 128, map, full, block * BLOCK_N, i, head, batch);
+    }
+}
+
+__device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap& k_map, const TensorMap& v_map,
+                                        const Arguments& a, u32 smem, const Barriers& bars, u32 rank, int first,
+                                        int tiles) {
+    int count = 0;  // blocks of K asked for so far; V is one behind
+    int owed_block = 0, owed_head = 0, owed_batch = 0;
+    auto fetch_owed = [&] {
+        const int stage = (count - 1) % STAGES;
+        fetch(v_map, smem + V_PLACE, bars.v_full(stage), bars.v_empty(stage), count - 1, rank, owed_block, owed_head,
+              owed_batch);
+    };
+    for (int turn = 0; turn < tiles; ++turn) {
+        const Tile tile = a.tiles[first + turn];
+        const int batch = tile.head / a.heads, head = tile.head % a.heads, head_kv = head / a.group;
+        auto fetch_q = [&] {
+            const int slot = turn % Q_STAGES;
+            barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);
+            barrier_expect(bars.q_full(slot), Q_BYTES);
+            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), (tile.m_block * CLUSTER + rank) * BLOCK_M, 0, head,
+                     batch);
+        };
+        if (Q_STAGES > 1) fetch_q();
+        const int last = tile.first_block + tile.n_blocks - 1;
+        for (int block = last; block >= tile.first_block; --block) {
+            const int stage = count % STAGES;
+            fetch(k_map, smem + K_PLACE, bars.k_full(stage), bars.k_empty(stage), count, rank, block, head_kv, batch);
+            if (count > 0) fetch_owed();
+            // With one place for q it is free only when the last tile's last scores are done; its last V and the next K
+            // have been asked for by then.
+            if (Q_STAGES == 1 && block == last) fetch_q();
+            ++count;
+            owed_block = block, owed_head = head_kv, owed_batch = batch;
+        }
+    }
+    fetch_owed();
+}
+
+// --------------------------------------------------------------------------------------------------- the consumers
+
+// What a thread knows of its two rows of a tile (row and row + 8 of its warp's 16).
+struct Rows {
+    float max[2], sum[2];  // the sum is over this thread's own columns until the end
+};
+
+__device__ __forceinline__ float of_quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xffffffff, x, 2));
+}
+
+__device__ __forceinline__ float of_quad_sum(float x) {
+    x += __shfl_xor_sync(0xffffffff, x, 1);
+    return x + __shfl_xor_sync(0xffffffff, x, 2);
+}
+
+// -inf where the key does not exist or comes after the row.
+__device__ __forceinline__ void mask(float (&s)[BLOCK_N / 2], int row, int first_key, int seqlen) {
+    const int column = first_key + 2 * (threadIdx.x % 4);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int last = (CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1) - column;
+#pragma unroll
+        for (int j = 0; j < BLOCK_N / 8; ++j) {
+            if (8 * j > last) s[4 * j + 2 * half] = -__int_as_float(0x7f800000);
+            if (8 * j + 1 > last) s[4 * j + 2 * half + 1] = -__int_as_float(0x7f800000);
+        }
+    }
+}
+
+// New maxima; `rescale` is what everything gathered before has to be multiplied with.
+__device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float even = rows.max[half], odd = s[2 * half + 1];
+#pragma unroll
+        for (int j = 0; j < BLOCK_N / 8; ++j) {
+            even = fmaxf(even, s[4 * j + 2 * half]);
+            if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
+        }
+        const float max = of_quad_max(fmaxf(even, odd));
+        rescale[half] = exp2_fast((rows.max[half] - max) * scale);
+        rows.max[half] = max;
+        rows.sum[half] *= rescale[half];
+    }
+}
+
+// Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
+template <int FIRST, int LAST>
+__device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, float scale) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float base = rows.max[half] * scale;
+        float even = rows.sum[half], odd = 0;
+#pragma unroll
+        for (int j = FIRST; j < LAST; ++j) {
+            float& x = s[4 * j + 2 * half];
+            float& y = s[4 * j + 2 * half + 1];
+            x = exp2_fast(fmaf(x, scale, -base));
+            y = exp2_fast(fmaf(y, scale, -base));
+            even += x;
+            odd += y;
+        }
+        rows.sum[half] = even + odd;
+    }
+}
+
+// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
+// not negative, which it cannot know) keeps it behind them.
+__device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
+    asm volatile(
+        "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
+        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
+        "f"(rows.sum[0]), "f"(rows.sum[1])
+        : "memory");
+}
+
+// The scores' registers, two by two, are the left operand of PV: no data moves.
+__device__ __forceinline__ void to_operand(const float (&s)[BLOCK_N / 2], u32 (&p)[BLOCK_N / 4]) {
+#pragma unroll
+    for (int i = 0; i < BLOCK_N / 4; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+}
+
+__device__ __forceinline__ void issue_scores(float (&s)[BLOCK_N / 2], u64 q, u64 k) {
+    pin(s);
+    wgmma_begin();
+#pragma unroll
+    for (int step = 0; step < HEAD_DIM / 16; ++step) {
+        const int within = step % 4 * 32 / 16;  // in the units of a matrix's address, 16 bytes
+        product_ss(s, q + step / 4 * (BLOCK_M * 128 / 16) + within, k + step / 4 * (BLOCK_N * 128 / 16) + within,
+                   step > 0);
+    }
+    wgmma_commit();
+}
+
+__device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[BLOCK_N / 4], u64 v, int keep) {
+    pin(o);
+    wgmma_begin();
+#pragma unroll
+    for (int step = 0; step < BLOCK_N / 16; ++step) {
+        product_rs(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3], v + step * (16 * 128 / 16),
+                   step > 0 ? 1 : keep);
+    }
+    wgmma_commit();
+}
+
+// Four threads hold four numbers each of four 16-byte pieces; afterwards each holds one piece.
+__device__ __forceinline__ void gather_pieces(u32 (&w)[4]) {
+    const bool high = threadIdx.x & 2, odd = threadIdx.x & 1;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const u32 got = __shfl_xor_sync(0xffffffff, high ? w[i] : w[i + 2], 2);
+        if (high)
+            w[i] = got;
+        else
+            w[i + 2] = got;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const u32 got = __shfl_xor_sync(0xffffffff, odd ? w[i] : w[i + 1], 1);
+        if (odd)
+            w[i] = got;
+        else
+            w[i + 1] = got;
+    }
+}
+
+// o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row` the
+// cluster's tile's.
+__device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Rows& rows, const Arguments& a,
+                                       const Tile& tile, int row, int tile_row) {
+    const int head = tile.head;
+    const int quad = threadIdx.x % 4;
+    unsigned short* out = static_cast<unsigned short*>(a.o) + head / a.heads * a.o_batch + head % a.heads * a.o_head;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int mine = row + 8 * half;
+        const float sum = of_quad_sum(rows.sum[half]);
+        const float inverse = 1.0f / sum;
+        const float lse = (rows.max[half] * a.scale + log2_fast(sum)) * LN_2;
+        if (tile.slot >= 0) {
+            const long long place = (long long)tile.slot * CLUSTER * BLOCK_M + tile_row + 8 * half;
+            if (quad == 0) a.part_lse[place] = lse;
+            float2* part = reinterpret_cast<float2*>(a.part_o + place * HEAD_DIM) + quad;
+#pragma unroll
+            for (int j = 0; j < HEAD_DIM / 8; ++j)
+                part[4 * j] = make_float2(o[4 * j + 2 * half] * inverse, o[4 * j + 2 * half + 1] * inverse);
+            continue;
+        }
+        if (quad == 0 && mine < a.seqlen) a.lse[(long long)head * a.seqlen + mine] = lse;
+#pragma unroll
+        for (int part = 0; part < HEAD_DIM / 32; ++part) {
+            u32 w[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                const int i = 4 * (4 * part + j) + 2 * half;
+                w[j] = pack(o[i] * inverse, o[i + 1] * inverse);
+            }
+            gather_pieces(w);
+            if (mine < a.seqlen)
+                *reinterpret_cast<uint4*>(out + mine * a.o_row + 32 * part + 8 * quad) =
+                    make_uint4(w[0], w[1], w[2], w[3]);
+        }
+    }
+}
+
+__device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barriers& bars, int consumer, u32 rank,
+                                        int first, int tiles) {
+    const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    const bool teller = threadIdx.x % 128 == 0;
+    const int turn_barrier = 1 + consumer, next_barrier = 1 + (consumer + 1) % CONSUMERS;
+    float s[BLOCK_N / 2], o[HEAD_DIM / 2], rescale[2];
+    u32 p[BLOCK_N / 4];
+    Rows rows;
+    int count = 0;  // blocks of K used so far
+
+    auto q_tile = [&](int turn) {
+        return matrix(smem + turn % Q_STAGES * Q_BYTES + consumer * ROWS * 128, 0, 1024);
+    };
+    auto k_block = [&](int n) { return matrix(smem + K_PLACE + n % STAGES * KV_BYTES, 0, 1024); };
+    auto v_block = [&](int n) { return matrix(smem + V_PLACE + n % STAGES * KV_BYTES, BLOCK_N * 128, 1024); };
+    auto wait_k = [&](int n) { barrier_wait(bars.k_full(n % STAGES), n / STAGES & 1); };
+    auto wait_v = [&](int n) { barrier_wait(bars.v_full(n % STAGES), n / STAGES & 1); };
+    auto wait_q = [&](int turn) { barrier_wait(bars.q_full(turn % Q_STAGES), turn / Q_STAGES & 1); };
+    auto release = [&](u32 barrier) {
+        if (!teller) return;
+        barrier_arrive(barrier);
+        if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);
+    };
+    auto my_turn = [&] { named_wait(turn_barrier, 256); };
+    auto your_turn = [&] { named_arrive(next_barrier, 256); };
+    auto first_row = [&](const Tile& tile) { return (tile.m_block * CLUSTER + int(rank)) * BLOCK_M + consumer * ROWS; };
+    // The first block a tile visits is its last: the one that may end early or cross the diagonal.
+    auto first_softmax = [&](const Tile& tile) {
+        rows = {{LOWEST, LOWEST}, {0, 0}};
+        const int first_key = (tile.first_block + tile.n_blocks - 1) * BLOCK_N;
+        if (CAUSAL || first_key + BLOCK_N > a.seqlen) mask(s, first_row(tile) + lane_row, first_key, a.seqlen);
+        take_max(s, rows, rescale, a.scale);
+    };
+    constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL / 4 : ALL;  // columns, in eights, before the wait for PV
+
+    if (consumer == CONSUMERS - 1) your_turn();
+    Tile tile = a.tiles[first];
+    wait_q(0);
+    wait_k(0);
+    my_turn();
+    issue_scores(s, q_tile(0), k_block(0));
+    your_turn();
+    wgmma_wait<0>();
+    pin(s);
+    release(bars.k_empty(0));
+    first_softmax(tile);
+    take_exp<0, ALL>(s, rows, a.scale);
+    to_operand(s, p);
+    count = 1;
+
+    for (int turn = 0; turn < tiles; ++turn) {
+        const Tile next = a.tiles[first + turn + 1];  // one more entry than tiles can be read
+        const int row = first_row(tile);
+        const int open = CAUSAL ? min(tile.n_blocks - 1, (row + 1) / BLOCK_N) : tile.n_blocks - 1;  // without a mask
+        int keep = 0;
+        auto visit = [&](int block, bool masked) {
+            wait_k(count);
+            my_turn();
+            issue_scores(s, q_tile(turn), k_block(count));
+            wait_v(count - 1);
+            issue_output(o, p, v_block(count - 1), keep);
+            your_turn();
+            wgmma_wait<1>();
+            pin(s);
+            release(bars.k_empty(count % STAGES));
+            if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
+            take_max(s, rows, rescale, a.scale);
+            take_exp<0, EARLY>(s, rows, a.scale);
+            if (LATE) when_known(rows, smem);
+            wgmma_wait<0>();
+            pin(o);
+            release(bars.v_empty((count - 1) % STAGES));
+            take_exp<EARLY, ALL>(s, rows, a.scale);
+            to_operand(s, p);
+            if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
+#pragma unroll
+                for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
+            }
+            keep = 1;
+            ++count;
+        };
+        int block = tile.n_blocks - 2;
+        if (CAUSAL) {
+#pragma unroll 1
+            for (; block >= open; --block) visit(block, true);
+        }
+#pragma unroll 1
+        for (; block >= 0; --block) visit(block, false);
+        if (teller) barrier_arrive(bars.q_empty(turn % Q_STAGES));
+
+        const Rows done = rows;
+        const bool more = turn + 1 < tiles;
+        if constexpr (Q_STAGES > 1) {
+            // This tile's last PV together with the next tile's first scores (of stale data, unused, when there is none).
+            if (more) {
+                wait_q(turn + 1);
+                wait_k(count);
+            }
+            my_turn();
+            issue_scores(s, q_tile(turn + 1), k_block(count));
+            wait_v(count - 1);
+            issue_output(o, p, v_block(count - 1), keep);
+            your_turn();
+            wgmma_wait<1>();
+            pin(s);
+            if (more) release(bars.k_empty(count % STAGES));
+            first_softmax(next);
+            take_exp<0, EARLY>(s, rows, a.scale);
+            if (LATE) when_known(rows, smem);
+            wgmma_wait<0>();
+            pin(o);
+            release(bars.v_empty((count - 1) % STAGES));
+            take_exp<EARLY, ALL>(s, rows, a.scale);
+            to_operand(s, p);
+            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
+        } else {
+            wait_v(count - 1);
+            my_turn();
+            issue_output(o, p, v_block(count - 1), keep);
+            your_turn();
+            wgmma_wait<0>();
+            pin(o);
+            release(bars.v_empty((count - 1) % STAGES));
+            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
+            if (more) {
+                wait_q(turn + 1);
+                wait_k(count);
+                my_turn();
+                issue_scores(s, q_tile(turn + 1), k_block(count));
+                your_turn();
+                wgmma_wait<0>();
+                pin(s);
+                release(bars.k_empty(count % STAGES));
+                first_softmax(next);
+                take_exp<0, ALL>(s, rows, a.scale);
+                to_operand(s, p);
+            }
+        }
+        ++count;
+        tile = next;
+    }
+    if (consumer == 0) my_turn();  // the last turn given
+}
+
+extern "C" __global__ void __launch_bounds__((CONSUMERS + 1) * 128, 1)
+    fa3_forward(const __grid_constant__ TensorMap q_map, const __grid_constant__ TensorMap k_map,
+                const __grid_constant__ TensorMap v_map, const __grid_constant__ Arguments a) {
+    extern __shared__ __align__(1024) unsigned char room[];
+    const u32 smem = smem_address(room);
+    const Barriers bars{smem + BARRIERS};
+    const u32 rank = CLUSTER == 2 ? rank_in_cluster() : 0;
+    if (threadIdx.x == 0) {
+        for (int slot = 0; slot < Q_STAGES; ++slot) {
+            barrier_init(bars.q_full(slot), 1);
+            barrier_init(bars.q_empty(slot), CONSUMERS);
+        }
+        for (int stage = 0; stage < STAGES; ++stage) {
+            barrier_init(bars.k_full(stage), 1);
+            barrier_init(bars.k_empty(stage), CONSUMERS * CLUSTER);
+            barrier_init(bars.v_full(stage), 1);
+            barrier_init(bars.v_empty(stage), CONSUMERS * CLUSTER);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    if constexpr (CLUSTER == 2)
+        cluster_meet();
+    else
+        __syncthreads();
+
+    const int list = blockIdx.x / CLUSTER;
+    const int first = a.starts[list], tiles = a.starts[list + 1] - first;
+    const int group = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // the same for a whole warp, and the compiler knows
+    if (group == 0) {
+        registers_down<PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0) produce(q_map, k_map, v_map, a, smem, bars, rank, first, tiles);
+        __syncwarp();
+    } else {
+        registers_up<CONSUMER_REGISTERS>();
+        consume(a, smem, bars, group - 1, rank, first, tiles);
+    }
+    if constexpr (CLUSTER == 2) cluster_meet();  // the other one may still write here
+}

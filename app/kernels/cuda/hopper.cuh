@@ -1,0 +1,150 @@
+// What Hopper adds, as functions: barriers in shared memory, the copy engine (TMA), the tensor cores (WGMMA).
+// Names and operands: PTX ISA 8.x, "Parallel synchronization", "Data movement", "Asynchronous warpgroup-level MMA".
+#pragma once
+
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+// A tensor map as the driver made it: how the copy engine finds boxes of a tensor.
+struct alignas(64) TensorMap {
+    u64 words[16];
+};
+
+__device__ __forceinline__ u32 smem_address(const void* pointer) {
+    return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+// ---- barriers in shared memory, named by their address
+
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// The barrier at the same address in another thread block of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 thread_block) {
+    asm volatile(
+        "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"
+        " mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(barrier),
+        "r"(thread_block)
+        : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
+    asm volatile(
+        "{ .reg .pred done;\n"
+        "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra DONE;\n"
+        "bra AGAIN;\n"
+        "DONE: }" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+// ---- named barriers of the thread block
+
+__device__ __forceinline__ void named_wait(u32 number, u32 threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
+__device__ __forceinline__ void named_arrive(u32 number, u32 threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
+// ---- clusters
+
+__device__ __forceinline__ u32 rank_in_cluster() {
+    u32 rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+__device__ __forceinline__ void cluster_meet() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// ---- the copy engine: one box of a rank-5 tensor, hbm → smem, bytes counted by a barrier
+
+__device__ __forceinline__ void tma_load(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head,
+                                         int batch) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(smem),
+        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch)
+        : "memory");
+}
+
+// The same to the same place in both thread blocks of a cluster of two; each one's barrier counts.
+__device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head,
+                                              int batch) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(smem),
+        "l"(&map), "r"(barrier), "r"(0), "r"(row), "r"(chunk), "r"(head), "r"(batch), "h"((unsigned short)3)
+        : "memory");
+}
+
+// ---- the tensor cores
+
+// Where a matrix lies in shared memory, rows of 128 bytes in the swizzle the copy engine wrote them in. `step`: bytes from
+// one group of eight rows to the next; `chunk`: bytes from one column of 128-byte rows to the next.
+__device__ __forceinline__ u64 matrix(u32 smem, u32 chunk, u32 step) {
+    return u64((smem & 0x3FFFF) >> 4) | u64(chunk >> 4) << 16 | u64(step >> 4) << 32 | 1ull << 62;
+}
+
+__device__ __forceinline__ void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+template <int STILL_RUNNING>
+__device__ __forceinline__ void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(STILL_RUNNING) : "memory");
+}
+
+// Keeps the compiler from moving an accumulator while the tensor cores may be writing to it.
+template <int N>
+__device__ __forceinline__ void pin(float (&registers)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) asm volatile("" : "+f"(registers[i])::"memory");
+}
+
+template <u32 COUNT>
+__device__ __forceinline__ void registers_up() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
+template <u32 COUNT>
+__device__ __forceinline__ void registers_down() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
+// ---- arithmetic in one instruction
+
+__device__ __forceinline__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+__device__ __forceinline__ float log2_fast(float x) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// Two numbers of the output type in one register, `low` in the low half.
+__device__ __forceinline__ u32 pack(float low, float high) {
+    u32 both;
+#if BF16
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
+    return both;
+}

@@ -1,0 +1,169 @@
+"""FlashAttention-3's order once more, forward, in CUDA C++. The idea is `fa3_gluon`'s; what is new is what Gluon has not.
+
+Blocks of K and V need not be a power of two (176 rows at head_dim 128, 80 at 256: more work for each reading of q, or the
+largest that fits), and two thread blocks that work on the same head share each load (multicast), which halves what the
+SMs fetch from the L2 cache. The kernel is `cuda/fa3_forward.cu`; here it is given its sizes, compiled and launched.
+Source of the order: arXiv 2407.08608, section 3.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from app.kernels import configs, fa3_work, launching, nvrtc
+from app.kernels.launching import strides_for_tma
+from app.kernels.problem import Bound, Forward, Problem, check
+from app.theory.shapes import BlockShape
+
+LOG2_E = 1.4426950408889634
+BARRIER_BYTES = 8
+
+
+class _Arguments(ctypes.Structure):
+    """`Arguments` of the kernel's source."""
+
+    _fields_ = (
+        ("o", ctypes.c_void_p),
+        ("lse", ctypes.c_void_p),
+        ("part_o", ctypes.c_void_p),
+        ("part_lse", ctypes.c_void_p),
+        ("starts", ctypes.c_void_p),
+        ("tiles", ctypes.c_void_p),
+        ("o_batch", ctypes.c_longlong),
+        ("o_head", ctypes.c_longlong),
+        ("o_row", ctypes.c_longlong),
+        ("scale", ctypes.c_float),
+        ("heads", ctypes.c_int),
+        ("group", ctypes.c_int),
+        ("seqlen", ctypes.c_int),
+    )
+
+
+def wgmma_header(block_n: int, head_dim: int, dtype: str) -> str:
+    """The two tensor-core instructions a kernel of these sizes needs: 64 rows, 16 steps of depth, 32-bit sums.
+
+    Written by a program because an instruction names every register of its result. Source: PTX ISA, wgmma.mma_async.
+    """
+    return "\n".join(
+        ("#pragma once", _product("product_ss", block_n, dtype, False), _product("product_rs", head_dim, dtype, True))
+    )
+
+
+def _product(name: str, columns: int, dtype: str, left_in_registers: bool) -> str:
+    count = columns // 2
+    results = ", ".join(f"%{i}" for i in range(count))
+    constraints = ", ".join(f'"+f"(d[{i}])' for i in range(count))
+    if left_in_registers:
+        takes = "u32 a0, u32 a1, u32 a2, u32 a3"
+        left = "{" + ", ".join(f"%{count + i}" for i in range(4)) + "}"
+        inputs = ", ".join(f'"r"(a{i})' for i in range(4))
+        used, transposed = 4, "1"  # the right operand's rows lie one after the other, as V's do
+    else:
+        takes, left, inputs, used, transposed = "u64 a", f"%{count}", '"l"(a)', 1, "0, 0"
+    right, keep = f"%{count + used}", f"%{count + used + 1}"
+    return f"""
+__device__ __forceinline__ void {name}(float (&d)[{count}], {takes}, u64 b, int keep) {{
+    asm volatile(
+        "{{ .reg .pred p; setp.ne.b32 p, {keep}, 0;"
+        " wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{dtype}.{dtype}"
+        " {{{results}}}, {left}, {right}, p, 1, 1, {transposed}; }}"
+        : {constraints}
+        : {inputs}, "l"(b), "r"(keep));
+}}"""
+
+
+def smem_bytes(head_dim: int, shape: configs.ClusterRoles) -> int:
+    """Shared memory of one thread block: q, the stages of k and v, and a barrier for full and one for empty of each."""
+    q = shape.q_stages * shape.consumers * configs.CONSUMER_ROWS * head_dim * 2
+    kv = 2 * shape.stages * shape.block_n * head_dim * 2
+    return q + kv + BARRIER_BYTES * 2 * (shape.q_stages + 2 * shape.stages)
+
+
+def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
+    """The machine code for one kind of problem."""
+    constants = {
+        "HEAD_DIM": head_dim,
+        "BLOCK_N": shape.block_n,
+        "CONSUMERS": shape.consumers,
+        "STAGES": shape.stages,
+        "Q_STAGES": shape.q_stages,
+        "CLUSTER": shape.cluster,
+        "LATE": int(shape.late),
+        "LAZY": int(shape.lazy),
+        "CAUSAL": int(causal),
+        "BF16": int(dtype == "bf16"),
+        "CONSUMER_REGISTERS": shape.consumer_registers,
+        "PRODUCER_REGISTERS": shape.producer_registers,
+    }
+    kind = "bf16" if dtype == "bf16" else "f16"
+    header = {"wgmma.cuh": wgmma_header(shape.block_n, head_dim, kind)}
+    return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, header)
+
+
+@lru_cache(maxsize=64)
+def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
+    del device  # a module belongs to one GPU
+    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem_bytes(head_dim, shape))
+
+
+def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
+    """The kernel tied to `problem` (self-attention; key/value heads may be shared), outputs NaN until written.
+
+    KernelInputError when the tensors do not fit.
+    """
+    sizes = check(problem, same_lengths=True, grouped=True)
+    shape = roles or configs.cluster_roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
+    q, k, v = problem.q, problem.k, problem.v
+    dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
+    o = torch.full_like(q, float("nan"))
+    lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
+    work = fa3_work.work(
+        sizes,
+        block_m=shape.block_m * shape.cluster,
+        block_n=shape.block_n,
+        causal=problem.causal,
+        thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
+        cut_last=shape.cut_last,
+        device=q.device,
+    )
+    parts = fa3_work.room_for_parts(work, q)
+    block, settings = BlockShape(shape.block_m, shape.block_n), str(shape)
+    if launching.compiling():
+        compiled(sizes.head_dim, problem.causal, dtype, shape)
+        fa3_work.combine(work, parts, o, lse)
+        return Bound(lambda: Forward(o, lse), block=block, settings=settings)
+    kernel = _loaded(sizes.head_dim, problem.causal, dtype, _compiled_part(shape), q.device.index or 0)
+    maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
+    maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
+    given = _Arguments(
+        o.data_ptr(),
+        lse.data_ptr(),
+        *(part.data_ptr() for part in parts),
+        work.starts.data_ptr(),
+        work.tiles.data_ptr(),
+        *o.stride()[:3],
+        problem.softmax_scale * LOG2_E,
+        sizes.num_heads,
+        sizes.num_heads // sizes.num_heads_kv,
+        sizes.seqlen_q,
+    )
+    threads = (shape.consumers + 1) * 128
+    held = (q, k, v)  # the kernel knows them by address only
+
+    def run() -> Forward:
+        assert held
+        kernel.launch(work.lists * shape.cluster, threads, shape.cluster, [*maps, given])
+        fa3_work.combine(work, parts, o, lse)
+        return Forward(o, lse)
+
+    return Bound(run, block=block, settings=settings)
+
+
+def _compiled_part(shape: configs.ClusterRoles) -> configs.ClusterRoles:
+    """What of the choice the machine code depends on: whether the last tiles are cut is a matter of the lists."""
+    return replace(shape, cut_last=False)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.kernels import capability
-from app.theory import hopper_roles
+from app.theory import cluster_roles, hopper_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +34,11 @@ class Tile:
         return f"{self.block_m}x{self.block_n} w{self.num_warps} s{self.num_stages}{' tma' if self.tma_add else ''}"
 
 
-# The Hopper kernel's roles and their defaults are theory's, because chapter 11 shows them too.
+# The Hopper kernels' roles and their defaults are theory's, because chapter 11 shows them too.
 CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
 MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
-
-@dataclass(frozen=True, slots=True)
-class ClusterRoles:
-    """The same for the kernel in CUDA C++; `cluster` thread blocks share each load of k and v.
-
-    `late`: a consumer waits for PV after a quarter of its exponentials, else when the compiler thinks fit. `lazy`: the
-    output is rescaled only when a maximum has grown.
-    """
-
-    consumers: int
-    block_n: int
-    stages: int
-    q_stages: int
-    cluster: int
-    consumer_registers: int = 240
-    producer_registers: int = 24
-    late: bool = False
-    lazy: bool = False
-    cut_last: bool = False
-
-    @property
-    def block_m(self) -> int:
-        """Rows of q a thread block works on."""
-        return self.consumers * CONSUMER_ROWS
-
-    def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x128 s2 cluster late."""
-        named = {"cluster": self.cluster > 1, "late": self.late, "lazy": self.lazy, "cut": self.cut_last}
-        unusual = "".join(f" {name}" for name, on in named.items() if on)
-        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
-
-
+ClusterRoles = cluster_roles.ClusterRoles
 Choice = Tile | Roles | ClusterRoles
 
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
@@ -104,28 +73,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Roles(2, 64, 2, 1, 168, 240, 24, o_staged=False, more_k_stages=1),  # and 32 KiB for a block of k
             Roles(2, 64, 2, 1, 168, 240, 24, cut_last=True),
         ),
-        # Under a causal mask both thread blocks of a cluster visit what the later one has to; on short sequences that is
-        # much for nothing. A third consumer at head_dim 128 leaves room for 80 columns only, but k and v serve more rows.
-        ("fa3_cuda", "forward", 64): (
-            ClusterRoles(3, 128, 3, 2, 1, 160, 32),
-            ClusterRoles(3, 128, 2, 2, 1, 160, 32, lazy=True),
-            ClusterRoles(3, 128, 3, 2, 1, 160, 32, lazy=True, cut_last=True),
-            ClusterRoles(2, 128, 2, 2, 1),
-        ),
-        ("fa3_cuda", "forward", 128): (
-            ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True),
-            ClusterRoles(2, 128, 2, 2, 2, lazy=True, cut_last=True),
-            ClusterRoles(2, 128, 2, 2, 2, late=True),
-            ClusterRoles(2, 128, 2, 2, 1, late=True),
-            ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True),
-            ClusterRoles(3, 80, 2, 2, 1, 160, 32, lazy=True),
-            ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True),
-        ),
-        ("fa3_cuda", "forward", 256): (
-            ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True),
-            ClusterRoles(2, 80, 2, 1, 1),
-            ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
-        ),
+        ("fa3_cuda", "forward", 64): cluster_roles.choices(64),
+        ("fa3_cuda", "forward", 128): cluster_roles.choices(128),
+        ("fa3_cuda", "forward", 256): cluster_roles.choices(256),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
             Tile(128, 128, 8, 2),
@@ -206,40 +156,51 @@ _chosen: dict[tuple[str, str, int, bool, int], Choice] = {}
 
 
 def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
-    """What to try on this machine's GPU, the default first. KeyError for a kernel that has none."""
+    """What to try on this machine's GPU. KeyError for a kernel that has none."""
     key = (kernel, direction, head_dim)
     hopper = capability.is_hopper() and key in HOPPER
-    return (HOPPER if hopper else PLAIN)[key]
+    return HOPPER[key] if hopper else PLAIN[key]
 
 
-def alternatives(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
+def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:
+    """What is used without tuning: the first choice, but for the kernel that has a choice for each kind of problem."""
+    if kernel == "fa3_cuda":
+        return cluster_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
+    return choices(kernel, direction, head_dim)[0]
+
+
+def alternatives(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> tuple[Choice, ...]:
     """What may be tried besides the default; nothing for a pass that has nothing to choose."""
     try:
-        return choices(kernel, direction, head_dim)[1:]
+        listed = choices(kernel, direction, head_dim)
     except KeyError:
         return ()
+    return tuple(choice for choice in listed if choice != default(kernel, direction, head_dim, causal, seqlen))
+
+
+def in_use(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:
+    """What was chosen with `choose` for problems of this kind, else the default."""
+    chosen = _chosen.get((kernel, direction, head_dim, causal, kind_of_length(seqlen)))
+    return chosen or default(kernel, direction, head_dim, causal, seqlen)
 
 
 def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Tile:
-    """The tile chosen with `choose` for sequences of this kind, else the default."""
-    found = _chosen.get((kernel, direction, head_dim, causal, kind_of_length(seqlen)))
-    found = found or choices(kernel, direction, head_dim)[0]
+    """`in_use` of a kernel whose choices are tiles."""
+    found = in_use(kernel, direction, head_dim, causal, seqlen)
     assert isinstance(found, Tile)
     return found
 
 
-def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
-    """The same for the Hopper kernel."""
-    key = ("fa3_gluon", "forward", head_dim)
-    found = _chosen.get((*key, causal, kind_of_length(seqlen))) or HOPPER[key][0]
+def roles_for(head_dim: int, causal: bool, seqlen: int, kernel: str = "fa3_gluon") -> Roles:
+    """`in_use` of a kernel in Gluon."""
+    found = in_use(kernel, "forward", head_dim, causal, seqlen)
     assert isinstance(found, Roles)
     return found
 
 
 def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
-    """The same for the kernel in CUDA C++."""
-    found = _chosen.get(("fa3_cuda", "forward", head_dim, causal, kind_of_length(seqlen)))
-    found = found or HOPPER["fa3_cuda", "forward", head_dim][0]
+    """`in_use` of the kernel in CUDA C++."""
+    found = in_use("fa3_cuda", "forward", head_dim, causal, seqlen)
     assert isinstance(found, ClusterRoles)
     return found
 

@@ -1,8 +1,8 @@
-"""FlashAttention-3's order once more, forward, in CUDA C++. The idea is `fa3_gluon`'s; what is new is what Gluon has not.
+"""FlashAttention-3's order once more, forward, in CUDA C++: `fa3_gluon`'s idea, and what Gluon has not.
 
-Blocks of K and V need not be a power of two (176 rows at head_dim 128, 80 at 256: more work for each reading of q, or the
-largest that fits), and two thread blocks that work on the same head share each load (multicast), which halves what the
-SMs fetch from the L2 cache. The kernel is `cuda/fa3_forward.cu`; here it is given its sizes, compiled and launched.
+Blocks of K and V need not be a power of two (80 rows are the most that fit at head_dim 256), and two thread blocks that
+work on the same head can share each load (multicast), so that the L2 cache is asked once for what both need. The kernel
+is `cuda/fa3_forward.cu`; here it is given its sizes, compiled and launched.
 Source of the order: arXiv 2407.08608, section 3.
 """
 
@@ -18,10 +18,10 @@ import torch
 from app.kernels import configs, fa3_work, launching, nvrtc
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import Bound, Forward, Problem, check
+from app.theory.cluster_roles import smem
 from app.theory.shapes import BlockShape
 
 LOG2_E = 1.4426950408889634
-BARRIER_BYTES = 8
 
 
 class _Arguments(ctypes.Structure):
@@ -77,13 +77,6 @@ __device__ __forceinline__ void {name}(float (&d)[{count}], {takes}, u64 b, int 
 }}"""
 
 
-def smem_bytes(head_dim: int, shape: configs.ClusterRoles) -> int:
-    """Shared memory of one thread block: q, the stages of k and v, and a barrier for full and one for empty of each."""
-    q = shape.q_stages * shape.consumers * configs.CONSUMER_ROWS * head_dim * 2
-    kv = 2 * shape.stages * shape.block_n * head_dim * 2
-    return q + kv + BARRIER_BYTES * 2 * (shape.q_stages + 2 * shape.stages)
-
-
 def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
     """The machine code for one kind of problem."""
     constants = {
@@ -108,7 +101,7 @@ def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRole
 @lru_cache(maxsize=64)
 def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
     del device  # a module belongs to one GPU
-    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem_bytes(head_dim, shape))
+    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem(shape, head_dim).total)
 
 
 def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
@@ -152,12 +145,11 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         sizes.num_heads // sizes.num_heads_kv,
         sizes.seqlen_q,
     )
-    threads = (shape.consumers + 1) * 128
     held = (q, k, v)  # the kernel knows them by address only
 
     def run() -> Forward:
         assert held
-        kernel.launch(work.lists * shape.cluster, threads, shape.cluster, [*maps, given])
+        kernel.launch(work.lists * shape.cluster, shape.threads, shape.cluster, [*maps, given])
         fa3_work.combine(work, parts, o, lse)
         return Forward(o, lse)
 

@@ -80,7 +80,7 @@ def choices_for(kernel: Kernel) -> list[tuple[CheckCase, configs.Choice]]:
         (case, choice)
         for case in cases_for(kernel)
         if case.seqlen_q == case.seqlen_k and case.seqlen_q in CHOICE_LENGTHS and case.spread == 1 and not case.dropout
-        for choice in configs.alternatives(kernel.id, case.direction, case.head_dim)
+        for choice in configs.alternatives(kernel.id, case.direction, case.head_dim, case.causal, case.seqlen_q)
     ]
 
 

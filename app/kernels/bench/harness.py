@@ -143,15 +143,15 @@ def captured(run: Run) -> Captured:
     except RuntimeError as error:
         torch.cuda.synchronize()
         return Captured(run, "plain", str(error).splitlines()[0])
-    return Captured(_Replay(graph, kept), "graph")
+    return Captured(_Replay(graph, run, kept), "graph")
 
 
 class _Replay:
-    """A captured graph together with the tensors it writes, which must stay alive as long as it does."""
+    """A captured graph with all that must stay alive as long as it does: the run's own tensors and what it writes."""
 
-    def __init__(self, graph: torch.cuda.CUDAGraph, kept: object) -> None:
+    def __init__(self, graph: torch.cuda.CUDAGraph, run: Run, kept: object) -> None:
         self._graph = graph
-        self._kept = kept
+        self._kept = (run, kept)
 
     def __call__(self) -> None:
         """Queue one replay."""

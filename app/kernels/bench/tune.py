@@ -28,7 +28,8 @@ class Candidate:
     @property
     def is_default(self) -> bool:
         """Whether this is what is used without tuning."""
-        return self.choice == configs.choices(self.kernel, self.case.direction, self.case.head_dim)[0]
+        case = self.case
+        return self.choice == configs.default(self.kernel, case.direction, case.head_dim, case.causal, case.seqlen)
 
     @property
     def job(self) -> Job:
@@ -46,9 +47,10 @@ def candidates(timing: Sequence[TimingCase], kernels: Sequence[str] = TUNED) -> 
         for case in dict.fromkeys(representative(case) for case in timing)
         for kernel in TUNED
         if kernel in kernels
-        for others in [configs.alternatives(kernel, case.direction, case.head_dim)]
+        for kind in [(kernel, case.direction, case.head_dim, case.causal, case.seqlen)]
+        for others in [configs.alternatives(*kind)]
         if others
-        for choice in (configs.choices(kernel, case.direction, case.head_dim)[0], *others)
+        for choice in (configs.default(*kind), *others)
     ]
 
 

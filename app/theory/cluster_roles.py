@@ -1,0 +1,113 @@
+"""How our Hopper kernel in CUDA C++ divides its work; the fields that `hopper_roles.Roles` has too mean the same here.
+
+The kernel is `app/kernels/cuda/fa3_forward.cu`. Which choice serves which kind of problem best was measured on an H200
+(LOG.md of the kernels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from app.theory.hopper_roles import BARRIER_BYTES, CONSUMER_ROWS, ELEMENT_BYTES, WARPGROUP_THREADS, Smem
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRoles:
+    """Consumers, rows of a k or v block, stages of k and v, and of q; `cluster` thread blocks share loads of k and v.
+
+    `late`: a consumer waits for PV after a quarter of its exponentials, else when the compiler thinks fit. `lazy`: the
+    output is rescaled only when a maximum has grown. `cut_last`: without a mask the last tiles, too few for all SMs,
+    are cut along k and v where that pays.
+    """
+
+    consumers: int
+    block_n: int
+    stages: int
+    q_stages: int
+    cluster: int
+    consumer_registers: int = 240
+    producer_registers: int = 24
+    late: bool = False
+    lazy: bool = False
+    cut_last: bool = False
+
+    @property
+    def block_m(self) -> int:
+        """Rows of q a thread block works on."""
+        return self.consumers * CONSUMER_ROWS
+
+    @property
+    def threads(self) -> int:
+        """Threads of a thread block: a warpgroup for each role."""
+        return (self.consumers + 1) * WARPGROUP_THREADS
+
+    def __str__(self) -> str:
+        """As the bench prints it: 2 consumers x128 s2 cluster late."""
+        named = {"cluster": self.cluster > 1, "late": self.late, "lazy": self.lazy, "cut": self.cut_last}
+        unusual = "".join(f" {name}" for name, on in named.items() if on)
+        return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
+
+
+# A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64, for 80 at 128.
+_AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
+_AT_64_DEEP = ClusterRoles(3, 128, 3, 2, 1, 160, 32)
+_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=True)
+_AT_128_LAZY = ClusterRoles(2, 128, 2, 2, 2, lazy=True, cut_last=True)
+_AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=True)
+_AT_256 = ClusterRoles(2, 80, 2, 1, 1)
+_AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True)
+
+# (head_dim, causal) → for short, middling and long sequences (`app.kernels.configs.kind_of_length`). Under a causal mask
+# both thread blocks of a cluster visit what the later one has to, which is much for nothing in a short sequence.
+DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
+    {
+        (64, False): (
+            _AT_64,
+            ClusterRoles(3, 128, 2, 2, 1, 160, 32, cut_last=True),
+            ClusterRoles(3, 128, 2, 2, 1, 160, 32, lazy=True, cut_last=True),
+        ),
+        (64, True): (ClusterRoles(2, 128, 2, 2, 1), _AT_64_DEEP, _AT_64_DEEP),
+        (128, False): (_AT_128, ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True), _AT_128_LAZY),
+        (128, True): (_AT_128_ALONE, _AT_128, _AT_128_LAZY),
+        (256, False): (
+            _AT_256,
+            ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
+            ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
+        ),
+        (256, True): (_AT_256_LAZY, _AT_256, _AT_256_LAZY),
+    }
+)
+
+# head_dim → what the bench tries besides.
+OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
+    {
+        64: (),
+        128: (
+            ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True),
+            ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True),
+        ),
+        256: (),
+    }
+)
+
+
+def choices(head_dim: int) -> tuple[ClusterRoles, ...]:
+    """Everything to try at one head_dim, each once."""
+    used = [roles for causal in (False, True) for roles in DEFAULTS[head_dim, causal]]
+    return tuple(dict.fromkeys((*used, *OTHERS[head_dim])))
+
+
+def smem(roles: ClusterRoles, head_dim: int) -> Smem:
+    """Shared memory the kernel asks for: tiles of q, blocks of k and of v, `stages` each, and two barriers for each.
+
+    One barrier of a place says that it is full, the other that it is empty again. o leaves from registers.
+    """
+    row = head_dim * ELEMENT_BYTES
+    return Smem(
+        q=roles.q_stages * roles.block_m * row,
+        kv=2 * roles.stages * roles.block_n * row,
+        o=0,
+        barriers=2 * (roles.q_stages + 2 * roles.stages) * BARRIER_BYTES,
+    )

@@ -130,7 +130,7 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         compiled(sizes.head_dim, problem.causal, dtype, shape)
         fa3_work.combine(work, parts, o, lse)
         return Bound(lambda: Forward(o, lse), block=block, settings=settings)
-    kernel = _loaded(sizes.head_dim, problem.causal, dtype, _compiled_part(shape), q.device.index or 0)
+    kernel = _loaded(sizes.head_dim, problem.causal, dtype, compiled_part(shape), q.device.index or 0)
     maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
     maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
     given = _Arguments(
@@ -156,6 +156,6 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     return Bound(run, block=block, settings=settings)
 
 
-def _compiled_part(shape: configs.ClusterRoles) -> configs.ClusterRoles:
+def compiled_part(shape: configs.ClusterRoles) -> configs.ClusterRoles:
     """What of the choice the machine code depends on: whether the last tiles are cut is a matter of the lists."""
     return replace(shape, cut_last=False)

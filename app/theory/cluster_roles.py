@@ -59,7 +59,7 @@ _AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=True)
 _AT_256 = ClusterRoles(2, 80, 2, 1, 1)
 _AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True)
 
-# (head_dim, causal) → for short, middling and long sequences (`app.kernels.configs.kind_of_length`). Under a causal mask
+# (head_dim, causal) → for short, middling and long sequences (`app.kernels.configs.kind_of_length`). Under a mask
 # both thread blocks of a cluster visit what the later one has to, which is much for nothing in a short sequence.
 DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {

@@ -1,6 +1,8 @@
 """The harness with a clock that says what it is told: repeats, order, summary."""
 
 import statistics
+import weakref
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -82,3 +84,23 @@ def test_ten_percent_lie_below_p10() -> None:
 def test_times_that_are_none_are_refused(samples: list[float]) -> None:
     with pytest.raises(ValueError, match=r"no samples|not a positive number"):
         harness.summarize(samples)
+
+
+def test_a_captured_run_keeps_its_own_tensors_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Graph:
+        def __getattr__(self, name: str) -> object:
+            return lambda: None
+
+    class Room:
+        pass
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    room = Room()
+    seen = weakref.ref(room)
+    ready = harness.captured(partial(id, room))  # what a kernel writes to and nobody else holds
+    del room
+    assert ready.launch == "graph"
+    assert seen() is not None

@@ -1,0 +1,79 @@
+"""The kernel in CUDA C++, as far as a machine without a GPU can tell: it compiles, fits, spills nothing, and its two
+tensor-core instructions name every register once."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.kernels import capability
+
+if not (capability.has_torch() and capability.has_nvrtc()):
+    pytest.skip("PyTorch or cuda-bindings is not installed", allow_module_level=True)
+
+from app.kernels import fa3_cuda, nvrtc
+from app.theory import cluster_roles
+from app.theory.cluster_roles import ClusterRoles
+
+CODE = sorted(
+    {
+        (head_dim, causal, fa3_cuda.compiled_part(roles))
+        for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
+        for roles in (*defaults, *cluster_roles.OTHERS[head_dim])
+    },
+    key=str,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXHIBIT_KERNEL_CACHE", str(tmp_path_factory.mktemp("cubins")))
+        yield
+
+
+@pytest.mark.parametrize(("head_dim", "causal", "roles"), CODE, ids=str)
+def test_it_compiles_without_spills_and_the_tensor_cores_run_freely(
+    head_dim: int, causal: bool, roles: ClusterRoles
+) -> None:
+    cubin = fa3_cuda.compiled(head_dim, causal, "bf16", roles)
+    assert cubin.code.startswith(b"\x7fELF")
+    spilled = re.findall(r"(\d+) bytes spill stores", cubin.log)
+    assert spilled
+    assert sum(map(int, spilled)) == 0
+    assert "erialized" not in cubin.log  # ptxas says so when it makes WGMMAs wait for one another
+
+
+def test_fp16_is_another_instruction_and_other_code() -> None:
+    roles = cluster_roles.DEFAULTS[128, False][0]
+    assert ".f16.f16" in fa3_cuda.wgmma_header(128, 128, "f16")
+    codes = {fa3_cuda.compiled(128, False, dtype, roles).code for dtype in ("bf16", "fp16")}
+    assert len(codes) == 2
+
+
+@pytest.mark.parametrize(("block_n", "head_dim"), [(128, 64), (80, 256), (128, 128)])
+def test_an_instruction_names_each_register_of_its_result_once(block_n: int, head_dim: int) -> None:
+    scores, output = fa3_cuda.wgmma_header(block_n, head_dim, "bf16").split("product_rs")
+    for text, columns in ((scores, block_n), (output, head_dim)):
+        names = re.search(r"bf16\.bf16\"?\s*\"? \{([^}]*)\}", text)
+        assert names is not None
+        assert names[1].split(", ") == [f"%{i}" for i in range(columns // 2)]
+        assert re.findall(r'"\+f"\(d\[(\d+)\]\)', text) == [str(i) for i in range(columns // 2)]
+
+
+def test_what_was_compiled_is_kept_and_a_changed_constant_is_not_taken_for_it(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("EXHIBIT_KERNEL_CACHE", str(tmp_path))
+    roles = cluster_roles.DEFAULTS[64, False][0]
+    first = fa3_cuda.compiled(64, False, "bf16", roles)
+    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert fa3_cuda.compiled(64, False, "bf16", roles) == first
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == kept
+    assert fa3_cuda.compiled(64, True, "bf16", roles).code != first.code
+    assert len(list(tmp_path.iterdir())) == 2 * len(kept)
+
+
+def test_the_compiler_s_complaint_is_the_message(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("EXHIBIT_KERNEL_CACHE", str(tmp_path))
+    with pytest.raises(nvrtc.CompileError, match="HEAD_DIM"):
+        nvrtc.compiled("fa3_forward.cu", "fa3_forward", {"CAUSAL": 0}, {"wgmma.cuh": ""})
+    assert not list(tmp_path.glob("*.cubin"))

@@ -11,7 +11,7 @@ from typing import Any
 from app.facts.formatting import written
 from app.facts.registry import Registry
 from app.facts.timings import Timings
-from app.theory import exactness, flops, hopper_roles, online_softmax, pipeline, traffic
+from app.theory import cluster_roles, exactness, flops, hopper_roles, online_softmax, pipeline, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
 from app.web.kernel_names import NAMES
@@ -29,7 +29,7 @@ KERNELS = (
     ("2 · P = softmax(S)", ("s",), ("p",)),
     ("3 · O = P V", ("p", "v"), ("o",)),
 )
-RUNGS = ("standard", "fa1_triton", "fa2_triton", "fa3_gluon")
+RUNGS = ("standard", "fa1_triton", "fa2_triton", "fa3_gluon", "fa3_cuda")
 # The library each rung is set against, where it ran in the same run.
 AGAINST = "fa3_wheel"
 # The case every rung is compared in, as the records name it.
@@ -137,11 +137,25 @@ class OwnRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnClusterRoles:
+    """What our kernel in CUDA C++ uses at one head dimension, with or without a mask, for sequences of one kind."""
+
+    head_dim: int
+    causal: bool
+    roles: cluster_roles.ClusterRoles
+    smem: hopper_roles.Smem
+
+
+@dataclass(frozen=True, slots=True)
 class OwnKernel:
-    """What our own Hopper kernel uses: at the head dimension compared, at each one, and an SM's limit."""
+    """What our own Hopper kernels use: at the head dimension compared, at each one, and an SM's limit.
+
+    `in_cuda` is the kernel in CUDA C++ on sequences of middling length.
+    """
 
     shown: OwnRoles
     listed: tuple[OwnRoles, ...]
+    in_cuda: tuple[OwnClusterRoles, ...]
     consumer_rows: int
     smem_limit_bytes: int
 
@@ -276,6 +290,10 @@ def _own_kernel() -> OwnKernel:
     return OwnKernel(
         shown=next(own for own in listed if own.head_dim == SHAPE.head_dim),
         listed=listed,
+        in_cuda=tuple(
+            OwnClusterRoles(head_dim, causal, defaults[1], cluster_roles.smem(defaults[1], head_dim))
+            for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
+        ),
         consumer_rows=hopper_roles.CONSUMER_ROWS,
         smem_limit_bytes=GPUS["h100_sxm5"].smem_per_block_bytes,
     )

@@ -340,7 +340,7 @@ def test_the_ladder_of_versions(visit: Visit) -> None:
         l2="warm",
     )["runs"]
     rows = [row for run in measured for row in run["timings"] if row["tflops_per_s"]]
-    for kernel in ("standard", "fa1_triton", "fa2_triton", "fa3_gluon"):
+    for kernel in ("standard", "fa1_triton", "fa2_triton", "fa3_gluon", "fa3_cuda"):
         rates = [row["tflops_per_s"] for row in rows if row["kernel"] == kernel]
         shown = host.locator(f"tr[data-row={kernel}] [data-cell=rate]")
         if rates:

@@ -1,5 +1,6 @@
 """Chapter 11's tables: the ladder as the records have it, and what our own kernel uses."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.facts import registry, timings
-from app.theory import hopper_roles
+from app.theory import cluster_roles, hopper_roles
 from app.web import touch_tables
 from tests.facts.test_timings import ROW, document, write
 
@@ -85,3 +86,15 @@ def test_chapter_11_shows_what_our_own_kernel_uses(client: TestClient) -> None:
         for number in (head_dim, roles.block_m, roles.block_n, roles.consumer_registers, bytes_.kv, bytes_.total):
             assert f">{number:,}<" in table
     assert "At d = 128 one" in page
+
+
+def test_chapter_11_shows_what_the_kernel_in_cuda_uses(client: TestClient) -> None:
+    page = client.get("/").text
+    table = page[page.index('id="roles-in-cuda"') :]
+    rows = re.findall(r'<tr><th scope="row">([^<]*)</th>(.*)</tr>', table[: table.index("</table>")])
+    cells = {name: re.findall(r"<td>([^<]*)</td>", text) for name, text in rows}
+    listed = [(key[0], defaults[1]) for key, defaults in cluster_roles.DEFAULTS.items()]
+    assert cells["Rows in a block of K or V"] == [str(roles.block_n) for _, roles in listed]
+    assert cells["Thread blocks that share each load"] == [str(roles.cluster) for _, roles in listed]
+    totals = [f"{cluster_roles.smem(roles, head_dim).total:,}" for head_dim, roles in listed]
+    assert cells["Bytes of shared memory, with barriers"] == totals

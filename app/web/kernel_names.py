@@ -37,6 +37,7 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa1_triton", "First version’s order", True, TRIANGLE, "k", "K and V outside, a running tally"),
         KernelName("fa2_triton", "Second version’s order", True, CIRCLE, "o", "Q outside, O written once"),
         KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
+        KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, shared loads"),
         KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False),
         KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
         KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),

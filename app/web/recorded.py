@@ -23,6 +23,7 @@ KERNELS = {
     "fa1_triton": ("FlashAttention-1 style", "fa1"),
     "fa2_triton": ("FlashAttention-2 style", "fa2"),
     "fa3_gluon": ("FlashAttention-3 style, Hopper", "fa2"),
+    "fa3_cuda": ("FlashAttention-3 style, Hopper, CUDA C++", "fa2"),
     "sdpa_efficient": ("xFormers' memory-efficient kernel (PyTorch)", "fa2"),
     "sdpa_flash": ("FlashAttention-2 (PyTorch)", "fa2"),
     "sdpa_cudnn": ("cuDNN (PyTorch)", "fa2"),

@@ -9,7 +9,7 @@ from tests.browser.conftest import Visit
 # What each place gets only after the first frame: files of the bundle and answers of the server, by the start of their
 # names. The cut is looked at in a tier with shadows.
 LATE = {
-    "tier=medium&t=0&cut=z0.36#chapter-5": ("cut-", "touches-"),
+    "tier=medium&t=0&cut=z0.36#chapter-5": ("cut-",),
     "tier=low&open=1#chapter-5": ("cut-",),
     "tier=low&die=sm_98#chapter-6": ("diagram-view-", "touches-"),
     "tier=low&t=0.42&follow=k3#chapter-7": ("flow-camera-", "schedule?"),
@@ -24,7 +24,11 @@ def rested(visit: Visit, place: str, late: str | None = None) -> luminance.Float
     """Luminance of the stand at rest. What is `late` comes after the first frames were drawn without it."""
     page, held = visit.page, list[Route]()
     pattern = f"**/{late or 'none'}*".replace("?", "\\?")
-    page.route(pattern, lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(pattern, hold)
     page.goto("about:blank")
     page.goto(f"{visit.server}/?{place}")
     page.wait_for_function(DRAWN, timeout=60_000)

@@ -38,6 +38,9 @@ const PARTS: readonly Authored[] = [
   { part: "base", place: [0.9, 1, 0.93], rank: 3 },
 ];
 
+/** Small or low: other parts often stand before them, and a name must not end on another part. */
+export const EASILY_HIDDEN: ReadonlySet<string> = new Set(["bga_balls", "capacitors"]);
+
 /** Names of what is drawn on the die rather than built as a part. */
 const LEVELS = { l2: "L2 cache", sm: "One SM" } as const;
 

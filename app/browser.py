@@ -36,14 +36,16 @@ PLACE = """(selector) => {
 
 
 def photograph(page: Page, selector: str, timeout: float = 30_000) -> bytes:
-    """PNG of one element, as it lies on the screen.
+    """PNG of one element in view, as it lies on the screen.
 
     Where to cut it out of the page is worked out before the picture is taken. If the page grew above in between, the
-    browser has scrolled to keep the reader's place and the cut is off: the picture is then taken again.
+    browser has scrolled to keep the reader's place and the cut is off: the picture is then taken again. Playwright's
+    own picture of an element does not look again, and scrolls the page itself.
     """
     for _ in range(MOST_TRIES):
         before = page.evaluate(PLACE, selector)
-        png = page.locator(selector).screenshot(timeout=timeout)
+        x, y, width, height = before[2:]
+        png = page.screenshot(clip={"x": x, "y": y, "width": width, "height": height}, timeout=timeout)
         if page.evaluate(PLACE, selector) == before:
             return png
     raise RuntimeError(f"{selector} does not come to rest")

@@ -16,7 +16,7 @@ LATE = {
     "tier=low#chapter-8": ("chart-view-", "online-softmax?"),
 }
 DRAWN = "() => window.exhibitStand?.stats().frames > 0"
-# Two pictures of one state are the same to the bit; half a pixel's shift makes more than a hundred times this.
+# Measured: two pictures of one state are the same to the bit.
 MOST = 1e-4
 
 

@@ -65,7 +65,7 @@ def write(root: Path) -> list[Path]:
             _open(page, f"{address}?tier=high&t={MOMENT}&labels=0#chapter-{chapter.number}", chapter.stand.flow)
             if chapter.touch_template:
                 _wait_for_touch(page, chapter.number)
-            png = page.locator("#stand canvas").screenshot(timeout=180_000)
+            png = browser.photograph(page, "#stand canvas", timeout=180_000)
             written.append(_save(page, png, folder / "posters" / f"{chapter.name}.webp"))
         page.set_viewport_size({"width": PICTURE[0], "height": PICTURE[1]})
         _open(page, f"{address}?tier=high&t={MOMENT}#chapter-7", "fa2")

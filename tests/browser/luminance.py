@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page
 
+from app import browser
+
 Floats = NDArray[np.float64]
 
 STEP = 2  # px between places where the stand is asked which part is seen
@@ -97,7 +99,7 @@ def picture(page: Page) -> Floats:
                 node.style.visibility = 'hidden';
         }"""
     )
-    return luminance(read_png(page.locator("#stand canvas").screenshot()))
+    return luminance(read_png(browser.photograph(page, "#stand canvas")))
 
 
 def parts_seen(page: Page) -> NDArray[np.str_]:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from app.browser import photograph
 from tests.browser.conftest import Visit
 
 ALGORITHMS = ["standard", "fa2"]
@@ -137,7 +138,7 @@ def test_the_fixed_clock_gives_the_same_picture_twice(visit: Visit) -> None:
         visit.go("/?tier=low&t=0.4&algorithm=fa2&labels=0#chapter-7")
         visit.page.wait_for_selector("#stand-panel.has-flow")
         visit.settle()
-        pictures.append(visit.page.locator("#stand").screenshot())
+        pictures.append(photograph(visit.page, "#stand"))
     assert pictures[0] == pictures[1]
 
 

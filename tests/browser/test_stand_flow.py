@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from app.browser import photograph
 from tests.browser.conftest import WIDE, Visit, open_visit
 
 HAS_FLOW = "#stand-panel.has-flow"
@@ -226,10 +227,10 @@ def test_every_level_of_memory_lights_up_on_request(visit: Visit, level: str) ->
     page = visit.go("/?tier=low&t=0#chapter-2")
     page.evaluate("() => window.exhibitStand.set({ lit: [] })")
     visit.settle()
-    before = page.locator("#stand").screenshot()
+    before = photograph(page, "#stand")
     page.evaluate("(level) => window.exhibitStand.set({ lit: [level] })", level)
     visit.settle()
-    assert page.locator("#stand").screenshot() != before
+    assert photograph(page, "#stand") != before
 
 
 def test_what_is_only_seen_on_request_is_only_fetched_on_request(visit: Visit) -> None:

@@ -38,6 +38,12 @@ const PARTS: readonly Authored[] = [
   { part: "base", place: [0.9, 1, 0.93], rank: 3 },
 ];
 
+/** Where the die is named while tiles fly: a line from further in would lie across those on the SMs. */
+const DIE_CORNER: Vec3 = [0.96, 1, 0.95];
+
+/** Small or low: other parts often stand before them, and a name must not end on another part. */
+export const EASILY_HIDDEN: ReadonlySet<string> = new Set(["bga_balls", "capacitors"]);
+
 /** Names of what is drawn on the die rather than built as a part. */
 const LEVELS = { l2: "L2 cache", sm: "One SM" } as const;
 
@@ -84,12 +90,12 @@ export function calloutAnchors(
     if (opened && state.pose === "stack" && id !== "interposer" && id !== OPENING_STACK) continue;
     // While data flows, only what it passes through is named.
     if (state.flow && rank > 4) continue;
-    if (state.flow && id === "base") continue;
+    if ((state.flow || state.pose === "section") && id === "base") continue;
     const part = model.parts.get(id);
     if (!part) continue;
     const box = partBox(part, shape);
     if (!box) continue;
-    let at = within(box, place, azimuth);
+    let at = within(box, state.flow && id === "gpu_die" ? DIE_CORNER : place, azimuth);
     if (id === "capacitors")
       at = nearestBody(
         bodiesOf(part, shape).map((body) => boxPlaced(body, part.group, shape)),

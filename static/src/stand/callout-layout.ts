@@ -42,7 +42,9 @@ type Side = "left" | "right";
 
 /** Places as many anchors as fit, best rank first. `sides` holds on to last time's sides, so that labels do not jump. */
 export function layoutCallouts(anchors: readonly Anchor[], frame: Frame, sides?: Map<string, Side>): Placed[] {
-  const inside = anchors.filter((a) => a.x >= 0 && a.x <= frame.width && a.y >= 0 && a.y <= frame.height);
+  // At the very edge there is no room for a label beside the dot.
+  const { edge, width, height } = frame;
+  const inside = anchors.filter((a) => a.x >= edge && a.x <= width - edge && a.y >= edge && a.y <= height - edge);
   const chosen = [...inside].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
   const columns = share(chosen, frame, sides);
   return (["left", "right"] as const).flatMap((side) => placeColumn(columns[side], side, frame));

@@ -209,7 +209,7 @@ export class CutView {
     const halved = {
       strips,
       thickness: thicknessOf(strips),
-      half: body.inside ? new Float32Array() : new Float32Array(keptHalf(solid, plane.axis, at)),
+      half: body.inside ? new Float32Array() : keptHalf(solid, plane.axis, at),
     };
     known.set(key, halved);
     return halved;

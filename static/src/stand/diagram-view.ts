@@ -24,6 +24,8 @@ const SM_BEHIND = [8.5, -8.5] as const;
 const SM_BEFORE = [4, 17] as const;
 /** The SM that stands for all where none is picked: one that is in use, near the reader. */
 const TYPICAL_SM = 98;
+/** Where a name ends in a field that has writing in its middle: this far inside its edge, in mm. */
+const BESIDE = 0.7;
 
 export interface DiagramWish {
   plaque: boolean;
@@ -268,8 +270,15 @@ export class DiagramView {
     const off = sms.find((cell) => !cell.used && cell.x > 0);
     const pairs = controllers.length / 2;
     const shown = tpcs.filter(({ used: on, x, z }) => on && x < 0 && z > 0);
+    // Beside what is written there.
+    const [gpc, l2] = [gpcs[0], all("l2")[1]];
     const named: [string, string, number, Vec3][] = [
-      ["plaque_gpc", `${gpcs.length} clusters (GPC)`, -20, place(gpcs[0], 0, -(gpcs[0]?.d ?? 0) / 2 + HEADER / 2)],
+      [
+        "plaque_gpc",
+        `${gpcs.length} clusters (GPC)`,
+        -20,
+        place(gpc, BESIDE - (gpc?.w ?? 0) / 2, HEADER / 2 - (gpc?.d ?? 0) / 2),
+      ],
       ["plaque_tpc", `${tpcs.length} pairs (TPC)`, -16, place(shown[2])],
       [
         "plaque_sm",
@@ -278,7 +287,7 @@ export class DiagramView {
         place(sms.find(({ used: on, x, z }) => on && x < -7 && z > 8)),
       ],
       ["plaque_off", "Not in use:\nwhich ones is\nnot published", -18, place(off)],
-      ["plaque_l2", `L2 cache,\n${all("l2").length} halves`, -17, place(all("l2")[1], 3, 0)],
+      ["plaque_l2", `L2 cache,\n${all("l2").length} halves`, -17, place(l2, (l2?.w ?? 0) / 2 - BESIDE)],
       [
         "plaque_mc",
         `Memory\ncontrollers: ${used.memory_controller / 2}\nof ${pairs} pairs in use`,

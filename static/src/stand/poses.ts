@@ -115,7 +115,7 @@ export function poseView(
  * no callout may cover the object, because every part of it is named, as on a cut face.
  */
 export function freeMargins(width: number, height: number, labels: boolean, clear = false): Margins {
-  const [share, px] = clear ? [0.15, 112] : [0.08, 52];
+  const [share, px] = clear ? [0.15, 150] : [0.08, 52];
   const callouts = labels && width >= 520 ? Math.min(share, px / width) : 0.03;
   const air = Math.min(0.05, 24 / height);
   return { left: callouts, right: callouts, top: air, bottom: air };

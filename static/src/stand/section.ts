@@ -92,39 +92,39 @@ export function areaOf(strips: readonly Trapezoid[]): number {
   return strips.reduce((sum, s) => sum + ((s.high0 - s.low0 + s.high1 - s.low1) / 2) * (s.u1 - s.u0), 0);
 }
 
-/** Place and normal of three corners a triangle, x y z nx ny nz each: what lies on the near side of the plane. */
-export function keptHalf({ positions, normals, index }: Solid, axis: CutAxis, at: number): number[] {
-  const out: number[] = [];
-  const beyond = (i: number) => (positions[i * 3 + axis] as number) > at;
-  for (let t = 0; t < index.length; t += 3) {
-    const [a, b, c] = [index[t] as number, index[t + 1] as number, index[t + 2] as number];
-    const away = Number(beyond(a)) + Number(beyond(b)) + Number(beyond(c));
-    if (away === 3) continue;
-    if (away === 0) {
-      for (const i of [a, b, c])
-        for (const values of [positions, normals])
-          out.push(values[i * 3] as number, values[i * 3 + 1] as number, values[i * 3 + 2] as number);
-      continue;
-    }
-    const polygon = clip(
-      [a, b, c].map((i) => [...positions.subarray(i * 3, i * 3 + 3), ...normals.subarray(i * 3, i * 3 + 3)]),
-      axis,
-      at,
-    );
-    for (let i = 1; i + 1 < polygon.length; i++)
-      out.push(...(polygon[0] as number[]), ...(polygon[i] as number[]), ...(polygon[i + 1] as number[]));
-  }
-  return out;
-}
+/** Numbers a corner: place and normal. */
+const CORNER = 6;
+/** Filled anew by every call: a plane that is dragged asks a hundred times a frame. */
+let kept = new Float32Array();
+const polygon = new Float32Array(4 * CORNER);
 
-function clip(polygon: readonly number[][], axis: CutAxis, at: number): number[][] {
-  const left: number[][] = [];
-  polygon.forEach((a, i) => {
-    const b = polygon[(i + 1) % polygon.length] as number[];
-    const da = (a[axis] as number) - at;
-    const db = (b[axis] as number) - at;
-    if (da <= 0) left.push(a);
-    if (da > 0 !== db > 0) left.push(a.map((value, c) => lerp(value, b[c] as number, da / (da - db))));
-  });
-  return left;
+/** Place and normal of three corners a triangle, x y z nx ny nz each: what lies on the near side of the plane. */
+export function keptHalf({ positions, normals, index }: Solid, axis: CutAxis, at: number): Float32Array {
+  // A triangle leaves two at most.
+  const most = index.length * 2 * CORNER;
+  if (kept.length < most) kept = new Float32Array(most);
+  let end = 0;
+  const put = (to: Float32Array, first: number, a: number, b: number, k: number) => {
+    for (let c = 0; c < 3; c++) {
+      to[first + c] = lerp(positions[a + c] as number, positions[b + c] as number, k);
+      to[first + 3 + c] = lerp(normals[a + c] as number, normals[b + c] as number, k);
+    }
+  };
+  for (let t = 0; t < index.length; t += 3) {
+    let corners = 0;
+    for (let side = 0; side < 3; side++) {
+      const a = (index[t + side] as number) * 3;
+      const b = (index[t + ((side + 1) % 3)] as number) * 3;
+      const da = (positions[a + axis] as number) - at;
+      const db = (positions[b + axis] as number) - at;
+      if (da <= 0) put(polygon, corners++ * CORNER, a, a, 0);
+      if (da > 0 !== db > 0) put(polygon, corners++ * CORNER, a, b, da / (da - db));
+    }
+    for (let i = 1; i + 1 < corners; i++)
+      for (const corner of [0, i, i + 1]) {
+        for (let c = 0; c < CORNER; c++) kept[end + c] = polygon[corner * CORNER + c] as number;
+        end += CORNER;
+      }
+  }
+  return kept.slice(0, end);
 }

@@ -39,7 +39,7 @@ const LAMP_ELEVATION = 56 * DEGREE;
 const LAMP_DISTANCE = 240;
 /** Height of the middle of what it lights, in mm. */
 const LAMP_CENTRE = 30;
-/** Turns smaller than this leave the lamp, and with it the shadows, where they are. */
+/** The lamp, and with it the shadows, turns in steps: where it stands depends on the view alone, not on the way there. */
 const LAMP_STEP = 0.004;
 
 export class Stage {
@@ -113,9 +113,10 @@ export class Stage {
    */
   turnLight(azimuth: number): void {
     this.scene.environmentRotation.y = azimuth;
-    if (Math.abs(azimuth - this.litFrom) < LAMP_STEP) return;
-    this.litFrom = azimuth;
-    const lamp = azimuth - 62 * DEGREE;
+    const from = Math.round(azimuth / LAMP_STEP) * LAMP_STEP;
+    if (from === this.litFrom) return;
+    this.litFrom = from;
+    const lamp = from - 62 * DEGREE;
     const level = Math.cos(LAMP_ELEVATION) * LAMP_DISTANCE;
     this.lamp.position.set(
       Math.sin(lamp) * level,

@@ -3,7 +3,7 @@
  * same short list of steps, so any moment can be jumped to, scrubbed and photographed.
  */
 import { Damper } from "../math/damper";
-import { calloutAnchors, onScreen } from "./anchors";
+import { calloutAnchors, EASILY_HIDDEN, onScreen } from "./anchors";
 import { Callouts } from "./callouts";
 import { CameraRig } from "./camera";
 import { makeCanvas } from "./canvas";
@@ -319,8 +319,9 @@ export class LiveStand implements Stand {
       calloutAnchors(this.model, this.current, shape, azimuth, sm, this.shown.anchors(azimuth)),
     );
     const readable = width >= CRAMPED ? anchors : anchors.filter(({ id }) => this.leavesRoom(id));
+    const placed = onScreen(readable, this.rig.view, width, height);
     this.callouts.show(
-      onScreen(readable, this.rig.view, width, height),
+      placed.filter(({ id, x, y }) => !EASILY_HIDDEN.has(id) || this.partAt(x, y) === id),
       width,
       height,
       new Set([...lit, this.hovered ?? "", this.picked ?? ""]),

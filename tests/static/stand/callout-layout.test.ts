@@ -14,8 +14,8 @@ const frameOf = (width: number, height: number): Frame => ({
 function anchors(random: () => number, count: number, frame: Frame): Anchor[] {
   return Array.from({ length: count }, (_, i) => ({
     id: `part ${i}`,
-    x: random() * frame.width,
-    y: random() * frame.height,
+    x: frame.edge + random() * (frame.width - 2 * frame.edge),
+    y: frame.edge + random() * (frame.height - 2 * frame.edge),
     width: 50 + random() * 110,
     height: 23,
     rank: i,
@@ -81,6 +81,13 @@ it("names eight parts in a wide host and at least two in a narrow one", () => {
   expect(layoutCallouts(anchors(random, 8, wide), wide)).toHaveLength(8);
   const narrow = frameOf(390, 360);
   expect(layoutCallouts(anchors(random, 8, narrow), narrow).length).toBeGreaterThanOrEqual(2);
+});
+
+it("names nothing that is cut off at the edge of the picture", () => {
+  const frame = frameOf(760, 400);
+  const at = (x: number, y: number): Anchor => ({ id: `${x} ${y}`, x, y, width: 60, height: 23, rank: 0 });
+  const set = [at(755, 200), at(300, 396), at(4, 200), at(300, 3), at(740, 200)];
+  expect(layoutCallouts(set, frame).map(({ id }) => id)).toEqual(["740 200"]);
 });
 
 it("drops the least important first", () => {

@@ -72,7 +72,7 @@ function inverted(solid: Solid): Solid {
 const area = (solid: Solid, axis: CutAxis, at: number) => areaOf(fillOutline(outlineOf(solid, axis, at)));
 
 /** Volume between the surface and a plane of the axis, from the triangles' own shares of it. */
-function volumeBehind(corners: readonly number[], axis: CutAxis, at: number): number {
+function volumeBehind(corners: Float32Array, axis: CutAxis, at: number): number {
   let sum = 0;
   for (let t = 0; t < corners.length; t += 18) {
     const p = [0, 6, 12].map((from) => [0, 1, 2].map((c) => (corners[t + from + c] as number) - (c === axis ? at : 0)));

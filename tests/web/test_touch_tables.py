@@ -54,6 +54,7 @@ def test_a_rung_is_set_against_the_library_of_its_own_run_and_case_only(tmp_path
         "fa1_triton": "",
         "fa2_triton": "0.781×",
         "fa3_gluon": "1.02×",
+        "fa3_cuda": "",
     }
     assert found["fa3_gluon"].title == "Third version’s means"
     assert found["fa3_gluon"].shown == "660\N{NO-BREAK SPACE}TFLOP/s"

@@ -91,6 +91,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Roles(2, 64, 2, 1, 168, 240, 24),  # q 64 KiB, k and v 128 KiB; o leaves from registers
             Roles(2, 64, 2, 1, 168, 240, 24, late=False),
         ),
+        ("fa3_fp8_gluon", "forward", 64): (Roles(2, 128, 2, 2, 168, 240, 24),),
+        ("fa3_fp8_gluon", "forward", 128): (Roles(2, 128, 2, 2, 168, 240, 24),),
+        ("fa3_fp8_gluon", "forward", 256): (Roles(2, 128, 2, 1, 168, 240, 24),),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
             Tile(128, 128, 8, 2),
@@ -193,9 +196,9 @@ def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: i
     return found
 
 
-def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
-    """The same for the Hopper kernel."""
-    key = ("fa3_gluon", "forward", head_dim)
+def roles_for(head_dim: int, causal: bool, seqlen: int, kernel: str = "fa3_gluon") -> Roles:
+    """The same for a Hopper kernel."""
+    key = (kernel, "forward", head_dim)
     found = _chosen.get((*key, causal, seqlen <= SHORT)) or HOPPER[key][0]
     assert isinstance(found, Roles)
     return found

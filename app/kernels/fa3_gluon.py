@@ -30,6 +30,7 @@ from triton.experimental.gluon.language.nvidia.hopper import (
 from app.kernels import configs, fa3_schedule
 from app.kernels.fa3_parts import (
     exp2,
+    fetch,
     first_softmax,
     log2,
     masked,
@@ -50,17 +51,6 @@ LN_2 = gl.constexpr(0.6931471805599453)
 # Named barriers 8 … 15 are free; the compiler keeps the lower ones. 8 + c is consumer c's turn, then one for each stage
 # of k and one for each stage of v, on which the consumers tell the producer that the stage may be overwritten.
 TURN = gl.constexpr(8)
-
-
-@gluon.jit
-def _fetch(tensor, batch, head, row, smem, full, count, BARRIER: gl.constexpr, THREADS: gl.constexpr,
-           STAGES: gl.constexpr, BYTES: gl.constexpr):  # fmt: skip
-    """Producer: the `count`-th block of k or v, l2 → smem, into the stage whose turn it is once that is free."""
-    stage = count % STAGES
-    if count >= STAGES:
-        wait_for(BARRIER + stage, THREADS)
-    mbarrier.expect(full.index(stage), BYTES)
-    tma_load(tensor, [batch, head, row, 0], full.index(stage), smem.index(stage))
 
 
 @gluon.jit
@@ -92,12 +82,14 @@ def _producer(q, k, v, room, lists, sizes,
             tma_load(q, [batch, batch_head % heads, row, 0], q_full.index(slot), q_s.index(slot))
         for visit in range(n_blocks):
             row = (n_blocks - 1 - visit) * BLOCK_N
-            _fetch(k, batch, head_kv, row, k_s, k_full, count, K_FREE, THREADS, STAGES, KV_BYTES)
+            fetch(k, [batch, head_kv, row, 0], k_s, k_full, count, K_FREE, THREADS, STAGES, KV_BYTES)
             if count > 0:
-                _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
+                fetch(
+                    v, [batch_owed, head_owed, row_owed, 0], v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES
+                )
             count += 1
             batch_owed, head_owed, row_owed = batch, head_kv, row
-    _fetch(v, batch_owed, head_owed, row_owed, v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
+    fetch(v, [batch_owed, head_owed, row_owed, 0], v_s, v_full, count - 1, V_FREE, THREADS, STAGES, KV_BYTES)
     for last in gl.static_range(STAGES):  # take what the consumers still tell, so that no barrier is left half full
         if count + last >= STAGES:
             wait_for(K_FREE + (count + last) % STAGES, THREADS)
@@ -321,8 +313,8 @@ def _descriptor(tensor: torch.Tensor, rows: int) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _lists(
-    sizes: Sizes, roles: configs.Roles, causal: bool, thread_blocks: int, device: torch.device
+def lists_for(
+    sizes: Sizes, roles: configs.Roles, causal: bool, thread_blocks: int, device: torch.device, element_bytes: int = 2
 ) -> tuple[torch.Tensor, torch.Tensor, int]:
     """(starts, entries, number of lists) on the device; see `fa3_schedule`."""
     lists = fa3_schedule.schedule(
@@ -331,14 +323,14 @@ def _lists(
         block_m=roles.block_m,
         block_n=roles.block_n,
         causal=causal,
-        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
+        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * element_bytes * sizes.num_heads_kv // sizes.num_heads or 1,
         thread_blocks=thread_blocks,
     )
     starts, entries = (torch.tensor(numbers, dtype=torch.int32, device=device) for numbers in fa3_schedule.flat(lists))
     return starts, entries, len(lists)
 
 
-def _thread_blocks(device: torch.device) -> int:
+def thread_blocks(device: torch.device) -> int:
     """SMs of the GPU; those of an H100 or H200 when there is none and kernels are only compiled."""
     if device.type != "cuda":
         return 132
@@ -355,7 +347,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     roles = roles or configs.roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-    starts, entries, count = _lists(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)
+    starts, entries, count = lists_for(sizes, roles, problem.causal, thread_blocks(q.device), q.device)
     arguments = (
         _descriptor(q, configs.CONSUMER_ROWS),
         _descriptor(k, roles.block_n),

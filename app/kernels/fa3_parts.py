@@ -4,7 +4,7 @@
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import tma
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
 
 # Triton 3.9 has other names for three things of 3.6.
 tma_load = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
@@ -30,6 +30,17 @@ def tell(barrier, THREADS: gl.constexpr):
     """Come to a named barrier without waiting."""
     number = gl.to_tensor(barrier)
     gl.inline_asm_elementwise(_barrier_text("arrive", THREADS), "=r,r", [number], dtype=gl.int32, is_pure=False, pack=1)
+
+
+@gluon.jit
+def fetch(tensor, place, smem, full, count, BARRIER: gl.constexpr, THREADS: gl.constexpr, STAGES: gl.constexpr,
+          BYTES: gl.constexpr):  # fmt: skip
+    """Producer: the `count`-th block of k or v, l2 → smem, into the stage whose turn it is once that is free."""
+    stage = count % STAGES
+    if count >= STAGES:
+        wait_for(BARRIER + stage, THREADS)
+    mbarrier.expect(full.index(stage), BYTES)
+    tma_load(tensor, place, full.index(stage), smem.index(stage))
 
 
 @gluon.constexpr_function

@@ -4,10 +4,10 @@ The order of work is `fa3_gluon`'s; q, k, v and the probabilities are e4m3 numbe
 and lse stay fp32. The timed call takes q, k and v as e4m3 already, as the paper's does; they are made when the kernel
 is bound. Three things are new:
 
-- Scales. A block's score is scaled by its q's and its k's scale, so the running maximum is kept in scaled units. A
-  block's probabilities are multiplied by 2^8 (e4m3 reaches from 2^-9 to 448, a probability from 0 to 1) and by the
-  scale of the block's v over the head's largest; both are added to the exponent, before the exponential. The row sum
-  takes the block's sum back to the common unit; at the end the head's largest scale and the sum divide out what is left.
+- Scales. A block's scores are multiplied by its q's and its k's scale, so the running maximum is kept in scaled units.
+  Its probabilities are multiplied by its v's scale and by 2^8 (e4m3 reaches from 2^-9 to 448): both are added to the
+  exponent, the scale before the maximum is taken, so that the largest entry of every row becomes 2^8. The row sum gets
+  the block's sum divided by the scale. What is then left divides out of the output.
 - Places. An 8-bit operand wants four neighbouring columns a thread, the scores come two and two. v's rows are stored in
   the order that makes up for it, so the probabilities go from one product to the next without leaving their thread.
 - Sums. The row sum is that of the probabilities before rounding; those after would have to be unpacked again. The
@@ -98,21 +98,22 @@ def _operand(words, OPERAND: gl.constexpr):
     COLUMNS: gl.constexpr = words.shape[1] * 4
     pair = gl.join(words, words)
     four = gl.convert_layout(gl.join(pair, pair).reshape([ROWS, COLUMNS]), OPERAND, assert_trivial=True)
-    return gl.inline_asm_elementwise(
-        "mov.b32 $0, $1;", "=r,r,r,r,r", [four], dtype=gl.float8e4nv, is_pure=True, pack=4
-    )
+    return gl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r,r,r,r", [four], dtype=gl.float8e4nv, is_pure=True, pack=4)
 
 
 @gluon.jit
-def _softmax(scores, row_max, scale, shift):
-    """Probabilities of a block times 2^shift, and the new maximum in scaled units."""
-    new_max = gl.maximum(row_max, gl.max(scores, 1) * scale)
-    return exp2(scores * scale - (new_max - shift)[:, None]), new_max
+def _softmax(scores, row_max, q_scale, scales):
+    """Probabilities of a block times v's scale and 2^SHIFT, their row sums without v's scale, and the new maximum."""
+    scale, lift, back = scales
+    scale = scale * q_scale
+    new_max = gl.maximum(row_max, gl.max(scores, 1) * scale + lift)
+    probs = exp2(scores * scale - (new_max - (lift + SHIFTED))[:, None])
+    return probs, gl.sum(probs, 1) * back, new_max
 
 
 @gluon.jit
 def _scales_at(scales, place):
-    """(k's scale in the softmax's unit, shift of the exponent, factor that brings a sum back) of one block of k, v."""
+    """(k's scale in the softmax's unit, log2 of v's scale, 1 / v's scale) of one block of k and v."""
     return gl.load(scales + 4 * place), gl.load(scales + 4 * place + 1), gl.load(scales + 4 * place + 2)
 
 
@@ -172,7 +173,7 @@ def _visit(q_tile, words, acc, row_max, row_sum, count, first_row, first_key, se
     PROBS: gl.constexpr = gl.DotOperandLayout(0, acc.type.layout, 4)
     k_stage = count % STAGES
     v_stage = (count - 1) % STAGES
-    scale, shift, back = _scales_at(scales, place)
+    block_scales = _scales_at(scales, place)
     mbarrier.wait(k_full.index(k_stage), count // STAGES & 1)
     wait_for(TURN + CONSUMER, 256)  # my turn on the tensor cores
     scores_ahead = warpgroup_mma(q_tile, k_s.index(k_stage).permute((1, 0)), nothing, use_acc=False, is_async=True)
@@ -182,9 +183,9 @@ def _visit(q_tile, words, acc, row_max, row_sum, count, first_row, first_key, se
     scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
     if MASKED:
         scores = masked(scores, first_row, first_key, seqlen, True)
-    new_probs, new_max = _softmax(scores, row_max, scale * q_scale, shift)
+    new_probs, new_sum, new_max = _softmax(scores, row_max, q_scale, block_scales)
     rescale = exp2(row_max - new_max)
-    row_sum = row_sum * rescale + gl.sum(new_probs, 1) * back
+    row_sum = row_sum * rescale + new_sum
     if LATE:
         tell_once_known(K_FREE + k_stage, row_sum, THREADS)
     else:
@@ -201,10 +202,9 @@ def _first_visit(scores, first_row, first_key, seqlen, scales, place, q_scale, C
     """Softmax state after a tile's first block, which is the last one of k: the one with the masks."""
     if CAUSAL or TAIL:
         scores = masked(scores, first_row, first_key, seqlen, CAUSAL)
-    scale, shift, back = _scales_at(scales, place)
     lowest = gl.full([scores.shape[0]], LOWEST, gl.float32, gl.SliceLayout(1, scores.type.layout))
-    probs, row_max = _softmax(scores, lowest, scale * q_scale, shift)
-    return probs, row_max, gl.sum(probs, 1) * back
+    probs, row_sum, row_max = _softmax(scores, lowest, q_scale, _scales_at(scales, place))
+    return probs, row_max, row_sum
 
 
 @gluon.jit
@@ -215,7 +215,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
     q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full = room
     starts, entries = lists
     heads, group, seqlen, q_blocks, k_blocks = sizes
-    q_scales, kv_scales, o_scales = scales
+    q_scales, kv_scales = scales
     o_pointer, o_batch, o_head, o_row = o_places
     BLOCK_M: gl.constexpr = CONSUMERS * 64
     NEXT: gl.constexpr = TURN + (CONSUMER + 1) % CONSUMERS
@@ -277,7 +277,6 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         # The tile's last PV together with the next tile's first QKᵀ (of stale data, unused, when there is no next).
         more = turn + 1 < tiles
         row_of_head, head_of_all = first_row, batch_head
-        o_scale = gl.load(o_scales + head_kv)
         first_row = next_m_block * BLOCK_M + CONSUMER * 64
         head_kv = next_batch_head // group
         q_scale = gl.load(q_scales + next_batch_head * q_blocks + next_m_block * CONSUMERS + CONSUMER)
@@ -296,7 +295,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
         row_lse = (row_max + log2(row_sum) - SHIFTED) * LN_2
         gl.store(lse + head_of_all.to(gl.int64) * seqlen + rows, row_lse, mask=rows < seqlen)
-        inverse = gl.convert_layout(o_scale / row_sum, gl.SliceLayout(1, ACC))
+        inverse = gl.convert_layout(1.0 / row_sum, gl.SliceLayout(1, ACC))
         scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
         if more:
             tell(K_FREE + k_stage, THREADS)
@@ -330,7 +329,7 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
 
 
 @gluon.jit(do_not_specialize=["heads", "group", "seqlen", "q_blocks", "k_blocks"])
-def fa3_fp8_forward(q, k, v, o, o_pointer, lse, starts, entries, q_scales, kv_scales, o_scales, heads, group, seqlen,
+def fa3_fp8_forward(q, k, v, o, o_pointer, lse, starts, entries, q_scales, kv_scales, heads, group, seqlen,
                     q_blocks, k_blocks, o_batch, o_head, o_row,
                     CONSUMERS: gl.constexpr, BLOCK_N: gl.constexpr, HEAD_DIM: gl.constexpr, STAGES: gl.constexpr,
                     Q_STAGES: gl.constexpr, CAUSAL: gl.constexpr, TAIL: gl.constexpr, LATE: gl.constexpr,
@@ -360,7 +359,7 @@ def fa3_fp8_forward(q, k, v, o, o_pointer, lse, starts, entries, q_scales, kv_sc
     room = (q_s, k_s, v_s, o_s, q_full, q_empty, k_full, v_full)
     lists = (starts, entries)
     sizes = (heads, group, seqlen, q_blocks, k_blocks)
-    scales = (q_scales, kv_scales, o_scales)
+    scales = (q_scales, kv_scales)
     o_places = (o_pointer, o_batch, o_head, o_row)
     if CONSUMERS == 2:
         gl.warp_specialize(
@@ -402,19 +401,19 @@ def _descriptor(tensor: torch.Tensor, rows: int, columns: int) -> Any:
 
 def scale_tables(
     q: Quantized, k: Quantized, v: Quantized, softmax_scale: float, consumers: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What the kernel reads scales from, all fp32.
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the kernel reads scales from, fp32: q's, (batch · heads, blocks of 64 rows filled up to whole tiles), and
+    (batch · kv heads, blocks, 4): k's scale · softmax_scale / ln 2, log2 of v's scale, 1 / v's scale, 0.
 
-    (batch · heads, blocks of 64 rows, filled up to whole tiles): q's scales. (batch · kv heads, blocks, 4): k's scale
-    times softmax_scale / ln 2; log2 of the factor put on a block's probabilities; its inverse but for 2^SHIFT; unused.
-    (batch · kv heads): the largest scale of v.
+    A block of zeros gets a scale that does no harm: any for k, the largest of its head for v.
     """
-    missing = -q.scales.shape[2] % consumers
-    q_scales = torch.nn.functional.pad(q.scales, (0, missing), value=1.0).flatten(0, 1).contiguous()
-    largest = v.scales.amax(2, keepdim=True)
-    share = v.scales / largest
-    columns = (k.scales * (softmax_scale * LOG2_E), SHIFT + share.log2(), 1 / share, torch.ones_like(share))
-    return q_scales, torch.stack(columns, -1).flatten(0, 1).contiguous(), largest.flatten().contiguous()
+    q_scales = torch.nn.functional.pad(q.scales, (0, -q.scales.shape[2] % consumers))
+    k_scales = torch.where(k.scales == 0, 1.0, k.scales) * (softmax_scale * LOG2_E)
+    v_scales = torch.where(v.scales == 0, v.scales.amax(2, keepdim=True), v.scales)
+    v_scales = torch.where(v_scales == 0, 1.0, v_scales)
+    columns = (k_scales, v_scales.log2(), 1 / v_scales, torch.zeros_like(k_scales))
+    ready = torch.where(q_scales == 0, 1.0, q_scales)
+    return ready.flatten(0, 1).contiguous(), torch.stack(columns, -1).flatten(0, 1).contiguous()
 
 
 def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
@@ -468,8 +467,8 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         return Forward(o, lse)
 
     def meant() -> Problem:
-        values = (x.values(sizes.seqlen_k) for x in (q8, k8, v8))
-        return Problem(*values, causal=problem.causal)
+        q_meant, k_meant, v_meant = (x.values(sizes.seqlen_k) for x in (q8, k8, v8))
+        return Problem(q_meant, k_meant, v_meant, causal=problem.causal)
 
     block = BlockShape(roles.block_m, roles.block_n)
     return Bound(run, block=block, settings=f"{roles}; {NOTE}", meant=meant)

@@ -60,7 +60,7 @@ def key_of_place(place: torch.Tensor) -> torch.Tensor:
 @triton.jit(do_not_specialize=["heads", "seqlen", "places"])
 def quantize_block(x, numbers, scales, x_batch, x_head, x_row, heads, seqlen, places,
                    BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr, TURN: tl.constexpr):  # fmt: skip
-    """One block of rows of one head; a block of zeros has scale 1."""
+    """One block of rows of one head; a block of zeros has scale 0."""
     block, head = tl.program_id(0), tl.program_id(1).to(tl.int64)
     place = block * BLOCK + tl.arange(0, BLOCK)
     row = place
@@ -71,8 +71,8 @@ def quantize_block(x, numbers, scales, x_batch, x_head, x_row, heads, seqlen, pl
     values = tl.load(start + row[:, None].to(tl.int64) * x_row + column[None, :], mask=row[:, None] < seqlen, other=0.0)
     values = values.to(tl.float32)
     largest = tl.max(tl.max(tl.abs(values), 1), 0)
-    scale = tl.where(largest > 0, largest / 448.0, 1.0)
-    rounded = (values / scale).to(tl.float8e4nv)
+    scale = largest / 448.0
+    rounded = (values / tl.where(largest > 0, scale, 1.0)).to(tl.float8e4nv)
     if TURN:
         target = numbers + head * HEAD_DIM * places
         tl.store(target + column[:, None].to(tl.int64) * places + place[None, :], tl.trans(rounded))

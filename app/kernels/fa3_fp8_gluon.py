@@ -102,13 +102,27 @@ def _operand(words, OPERAND: gl.constexpr):
 
 
 @gluon.jit
+def _own_sums(probs):
+    """(rows, columns) → (rows, 4): each thread adds up what it holds; the four of a row come together at its end."""
+    ROWS: gl.constexpr = probs.shape[0]
+    COLUMNS: gl.constexpr = probs.shape[1]
+    return gl.sum(gl.sum(probs.reshape([ROWS, COLUMNS // 8, 4, 2]), 3), 1)
+
+
+@gluon.jit
+def _each(values, like):
+    """One number a row, for every column of `like`."""
+    return gl.convert_layout(values, gl.SliceLayout(1, like.type.layout), assert_trivial=True)[:, None]
+
+
+@gluon.jit
 def _softmax(scores, row_max, q_scale, scales):
-    """Probabilities of a block times v's scale and 2^SHIFT, their row sums without v's scale, and the new maximum."""
+    """Probabilities of a block times v's scale and 2^SHIFT, their sums without v's scale, and the new maximum."""
     scale, lift, back = scales
     scale = scale * q_scale
     new_max = gl.maximum(row_max, gl.max(scores, 1) * scale + lift)
     probs = exp2(scores * scale - (new_max - (lift + SHIFTED))[:, None])
-    return probs, gl.sum(probs, 1) * back, new_max
+    return probs, _own_sums(probs) * back, new_max
 
 
 @gluon.jit
@@ -185,14 +199,14 @@ def _visit(q_tile, words, acc, row_max, row_sum, count, first_row, first_key, se
         scores = masked(scores, first_row, first_key, seqlen, True)
     new_probs, new_sum, new_max = _softmax(scores, row_max, q_scale, block_scales)
     rescale = exp2(row_max - new_max)
-    row_sum = row_sum * rescale + new_sum
+    row_sum = row_sum * _each(rescale, row_sum) + new_sum
     if LATE:
         tell_once_known(K_FREE + k_stage, row_sum, THREADS)
     else:
         tell(K_FREE + k_stage, THREADS)
     acc, words = warpgroup_mma_wait(0, deps=(acc_ahead, words))
     tell(V_FREE + v_stage, THREADS)
-    acc = acc * gl.convert_layout(rescale, gl.SliceLayout(1, acc.type.layout))[:, None]
+    acc = acc * _each(rescale, acc)
     return _packed(new_probs), acc, new_max, row_sum
 
 
@@ -293,9 +307,10 @@ def _consumer(CONSUMER: gl.constexpr, o, o_places, lse, room, lists, sizes, scal
         acc_ahead = warpgroup_mma(_operand(words, PROBS), v_s.index(v_stage).permute((1, 0)), acc, is_async=True)
         tell(NEXT, 256)
         rows = row_of_head + gl.arange(0, 64, gl.SliceLayout(1, SCORES))
-        row_lse = (row_max + log2(row_sum) - SHIFTED) * LN_2
+        whole_sum = gl.convert_layout(gl.sum(row_sum, 1), gl.SliceLayout(1, SCORES))
+        row_lse = (row_max + log2(whole_sum) - SHIFTED) * LN_2
         gl.store(lse + head_of_all.to(gl.int64) * seqlen + rows, row_lse, mask=rows < seqlen)
-        inverse = gl.convert_layout(1.0 / row_sum, gl.SliceLayout(1, ACC))
+        inverse = gl.convert_layout(1.0 / whole_sum, gl.SliceLayout(1, ACC))
         scores = warpgroup_mma_wait(1, deps=(scores_ahead,))
         if more:
             tell(K_FREE + k_stage, THREADS)

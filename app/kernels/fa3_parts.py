@@ -53,12 +53,12 @@ def _known_text(threads):
 
 @gluon.jit
 def tell_once_known(barrier, values, THREADS: gl.constexpr):
-    """Come to a named barrier, but not before `values` (a sum of exponentials for each row) have been computed.
+    """Come to a named barrier, but not before `values` (sums of exponentials of each row) have been computed.
 
     The compiler may move a wait for the tensor cores up over arithmetic, but not over this: the barrier's number seems
     to depend on the values, which are never negative.
     """
-    number = gl.full([64], 0, gl.int32, values.type.layout) + barrier
+    number = gl.full(values.shape, 0, gl.int32, values.type.layout) + barrier
     gl.inline_asm_elementwise(
         _known_text(THREADS), "=r,=r,r,r,f,f", [number, values], dtype=gl.int32, is_pure=False, pack=2
     )

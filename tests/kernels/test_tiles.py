@@ -52,7 +52,7 @@ def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None
     kinds = {
         (item.kernel, item.case.direction, item.case.head_dim, item.case.causal, item.case.seqlen) for item in listed
     }
-    assert len(kinds) == 3 * 2 * 2 * 3  # fa2 in both passes, standard forward; masks; lengths; head dimensions
+    assert len(kinds) == 5 * 2 * 2 * 3  # fa2 in both passes, three others forward; masks; lengths; head dimensions
     for kernel, direction, head_dim, *_ in kinds:
         assert len(configs.choices(kernel, direction, head_dim)) > 1
 

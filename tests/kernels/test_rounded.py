@@ -5,6 +5,7 @@ import torch
 
 from app.kernels.bench import check, rounded
 from app.kernels.bench.cases import CheckCase
+from app.kernels.problem import Bound, Problem
 from tests.kernels import fp8_emulation
 
 CASES = [
@@ -50,6 +51,18 @@ def test_one_row_that_is_off_is_found_and_named() -> None:
     verdict = check.judge(found, check.truth(problem, bound), "bf16")
     assert not verdict.ok
     assert "head 1, row 700" in verdict.message
+
+
+def test_inputs_that_were_mixed_up_are_not_taken_for_quantised_ones() -> None:
+    problem, _ = check.draw(CASES[3], "cpu", seed=3)
+    bound = fp8_emulation.attention(problem, 128)
+    assert bound.meant is not None
+    meant = bound.meant()
+    mixed = Problem(meant.q, meant.k, meant.v.flip(2), causal=True)
+    assert rounded.unlike(problem, meant) == ""
+    assert rounded.unlike(problem, mixed).startswith("v[0, 0, 0, ")
+    with pytest.raises(ValueError, match="was quantised wrongly"):
+        check.truth(problem, Bound(bound.forward, meant=lambda: mixed))
 
 
 def test_the_expected_error_is_that_of_rounding_probabilities() -> None:

@@ -116,14 +116,21 @@ def truth(problem: Problem, bound: Bound | None = None, most_heads: int | None =
     pattern, block = (bound.pattern, bound.block) if bound else (None, None)
     exact = reference.exact(problem, chosen, pattern, block).tensors
     known = Truth(chosen, exact, reference.plain(problem, chosen, pattern, block).tensors)
-    return known if bound is None else beside(known, bound)
+    return known if bound is None else beside(known, problem, bound)
 
 
-def beside(known: Truth, bound: Bound) -> Truth:
-    """The same truth, with exact results of the quantised inputs beside it when `bound` computes with such."""
+def beside(known: Truth, problem: Problem, bound: Bound) -> Truth:
+    """The same truth, with exact results of the quantised inputs beside it when `bound` computes with such.
+
+    ValueError when those are not what quantising the problem's inputs may give.
+    """
     if bound.meant is None:
         return known
-    return replace(known, meant=reference.exact(bound.meant(), known.heads, spread=True).tensors)
+    meant = bound.meant()
+    wrong = rounded.unlike(problem, meant)
+    if wrong:
+        raise ValueError(wrong)
+    return replace(known, meant=reference.exact(meant, known.heads, spread=True).tensors)
 
 
 def results(bound: Bound, direction: str) -> dict[str, torch.Tensor]:

@@ -10,6 +10,9 @@ assumption about v is needed. To that comes, added in proportion:
   Half a last bit, 2^-14 of the running sum, for each 32 keys, whose sizes are those of the row and of its spread.
 - One rounding of the result.
 
+The quantised inputs themselves must lie within e4m3's rounding of those given, number by number (`unlike`), or a
+kernel that mixes up its inputs would be right about the wrong problem.
+
 The rule: the whole tensor may be off by twice that, any single row by four times. lse has the scores' error, which are
 sums of the same kind (head_dim products) but few: LSE_ERROR of 1 + its size.
 """
@@ -22,6 +25,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
+
+    from app.kernels.problem import Problem
 
 PROBABILITY = 2.0**-4 / math.sqrt(3)
 KEYS_AT_ONCE = 32
@@ -54,6 +59,21 @@ class Limits:
             found, limit = float(error[head, row]), ROW_TIMES * float(self.expected[head, row])
             return relative, f"o of head {heads[head]}, row {row} is off by {found:.2e}, at most {limit:.2e}"
         return relative, ""
+
+
+def unlike(given: Problem, meant: Problem) -> str:
+    """What of `meant` is not q, k or v of `given` rounded to e4m3 with some scale a block; nothing when all is.
+
+    A block's scale is at most the head's largest magnitude / 448, and e4m3 has steps of 2^-9 of it below 2^-6.
+    """
+    for name in ("q", "k", "v"):
+        x, rounded = (getattr(problem, name).float() for problem in (given, meant))
+        least = x.abs().amax((2, 3), keepdim=True) / 448 * 2.0**-10
+        off = (rounded - x).abs() > 1.001 * (x.abs() * 2.0**-4 + least)
+        if bool(off.any()):
+            place = [int(index) for index in off.nonzero()[0]]
+            return f"{name}{place} was quantised wrongly"
+    return ""
 
 
 def limits(meant: dict[str, torch.Tensor], rounding: float) -> Limits:

@@ -200,7 +200,7 @@ class Bench:
         bound = kernel.bind()(problem)
         if kernel.approximate:
             known = check.truth(problem, bound, most_heads=1)
-        verdict = check.judge(check.results(bound, case.direction), check.beside(known, bound), case.dtype)
+        verdict = check.judge(check.results(bound, case.direction), check.beside(known, problem, bound), case.dtype)
         if not verdict.ok:
             raise ValueError(f"its result is wrong: {verdict.message}")
         run = bound.forward if case.direction == "forward" else bound.backward

@@ -86,7 +86,9 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
         for tile in tiles:
             try:
                 bound = registry.get(kernel_id).bind()(problem, **as_argument(case.direction, tile))
-                verdict = check.judge(check.results(bound, case.direction), check.beside(known, bound), case.dtype)
+                verdict = check.judge(
+                    check.results(bound, case.direction), check.beside(known, problem, bound), case.dtype
+                )
                 run = bound.forward if case.direction == "forward" else bound.backward
                 if not verdict.ok or run is None:
                     notes.append(f"{tile}: wrong, {verdict.message}")

@@ -39,6 +39,7 @@ CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
 MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
 
+
 @dataclass(frozen=True, slots=True)
 class ClusterRoles:
     """The same for the kernel in CUDA C++; `cluster` thread blocks share each load of k and v.
@@ -125,6 +126,23 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True),
             ClusterRoles(2, 80, 2, 1, 1),
             ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
+        ),
+        # half the bytes: at head_dim 128 q twice 16 KiB, k and v 16 KiB a stage each, o 32 KiB; named barriers allow
+        # three stages with two consumers, two with three
+        ("fa3_fp8_gluon", "forward", 64): (
+            Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 256, 2, 2, 168, 240, 24),
+            Roles(2, 256, 3, 2, 168, 240, 24),
+            Roles(3, 128, 2, 2, 128, 160, 32),
+        ),
+        ("fa3_fp8_gluon", "forward", 128): (
+            Roles(2, 128, 2, 2, 168, 240, 24),  # 256 keys at once need more than 240 registers
+            Roles(2, 128, 3, 2, 168, 240, 24),
+        ),
+        ("fa3_fp8_gluon", "forward", 256): (
+            Roles(2, 128, 2, 1, 168, 240, 24),
+            Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 64, 3, 2, 168, 240, 24),
         ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
@@ -228,9 +246,9 @@ def tile_for(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: i
     return found
 
 
-def roles_for(head_dim: int, causal: bool, seqlen: int) -> Roles:
-    """The same for the Hopper kernel."""
-    key = ("fa3_gluon", "forward", head_dim)
+def roles_for(head_dim: int, causal: bool, seqlen: int, kernel: str = "fa3_gluon") -> Roles:
+    """The same for a Hopper kernel written in Gluon."""
+    key = (kernel, "forward", head_dim)
     found = _chosen.get((*key, causal, kind_of_length(seqlen))) or HOPPER[key][0]
     assert isinstance(found, Roles)
     return found

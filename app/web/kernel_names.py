@@ -37,6 +37,8 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa1_triton", "First version’s order", True, TRIANGLE, "k", "K and V outside, a running tally"),
         KernelName("fa2_triton", "Second version’s order", True, CIRCLE, "o", "Q outside, O written once"),
         KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
+        KernelName("fa3_cuda", "FlashAttention-3 style, CUDA C++", True, TURNED, "v", "blocks of any size"),
+        KernelName("fa3_fp8_gluon", "Third version’s means, 8 bits", True, PLUS, "v", "e4m3 numbers"),
         KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False),
         KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
         KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),

@@ -57,7 +57,7 @@ def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None
         for key, choices in configs.HOPPER.items()
         if key[0] in tune.TUNED and len(choices) > 1
         for causal in (False, True)
-        for seqlen in (tune.SHORT, tune.LONG)
+        for seqlen in tune.LENGTHS
     }
 
 

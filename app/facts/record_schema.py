@@ -111,7 +111,9 @@ def timing(value: Any, where: str) -> Timing:
             raise RecordError(
                 f"{where}.{name} must {'be there' if ok else 'be null'} when status is {table['status']!r}"
             )
-    error = _table(table["error"], f"{where}.error", ("relative", "plain")) if ok else {"relative": None, "plain": None}
+    errors = ("relative", "plain")
+    error = _table(table["error"], f"{where}.error", errors, ("computing",)) if ok else dict.fromkeys(errors)
+    computing = error.get("computing")
     return Timing(
         **{name: table[name] for name in CASE_FIELDS},
         status=table["status"],
@@ -124,6 +126,7 @@ def timing(value: Any, where: str) -> Timing:
         tflops_per_s=_positive(table["tflops_per_s"], f"{where}.tflops_per_s") if ok else None,
         error=_number(error["relative"], f"{where}.error.relative") if ok else None,
         plain_error=_number(error["plain"], f"{where}.error.plain") if ok else None,
+        computing_error=None if computing is None else _number(computing, f"{where}.error.computing"),
         counters=counters(table["counters"], f"{where}.counters"),
         counted=_bytes(table.get("counted"), f"{where}.counted"),
     )

@@ -93,9 +93,10 @@ class Timing:
     """One kernel on one case.
 
     `l2`: warm or flushed before each run. `launch`: replayed from a CUDA graph or called plainly. `error` is the
-    relative error of the result, `plain_error` that of plain PyTorch in the same precision. `counters` are bytes read
-    from the hardware, `counted` bytes by formula. `status` is "ok" or "cannot run: why"; then there are no times.
-    `kernel_names` are the GPU kernels that really ran, `settings` what was chosen for them.
+    relative error of the result, `plain_error` that of plain PyTorch in the same precision, and `computing_error`, for
+    a kernel that quantises its inputs, the part made after that: against exact attention of the quantised ones.
+    `counters` are bytes read from the hardware, `counted` bytes by formula. `status` is "ok" or "cannot run: why"; then
+    there are no times. `kernel_names` are the GPU kernels that really ran, `settings` what was chosen for them.
     """
 
     kernel: str
@@ -117,6 +118,7 @@ class Timing:
     tflops_per_s: float | None
     error: float | None
     plain_error: float | None
+    computing_error: float | None
     counters: Counters | None
     counted: Bytes | None
 

@@ -76,6 +76,23 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("fa3_cuda", "forward", 64): cluster_roles.choices(64),
         ("fa3_cuda", "forward", 128): cluster_roles.choices(128),
         ("fa3_cuda", "forward", 256): cluster_roles.choices(256),
+        # half the bytes: at head_dim 128 q twice 16 KiB, k and v 16 KiB a stage each, o 32 KiB; named barriers allow
+        # three stages with two consumers, two with three
+        ("fa3_fp8_gluon", "forward", 64): (
+            Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 256, 2, 2, 168, 240, 24),
+            Roles(2, 256, 3, 2, 168, 240, 24),
+            Roles(3, 128, 2, 2, 128, 160, 32),
+        ),
+        ("fa3_fp8_gluon", "forward", 128): (
+            Roles(2, 128, 2, 2, 168, 240, 24),  # 256 keys at once need more than 240 registers
+            Roles(2, 128, 3, 2, 168, 240, 24),
+        ),
+        ("fa3_fp8_gluon", "forward", 256): (
+            Roles(2, 128, 2, 1, 168, 240, 24),
+            Roles(2, 128, 2, 2, 168, 240, 24),
+            Roles(2, 64, 3, 2, 168, 240, 24),
+        ),
         ("fa2_triton", "forward", 64): (
             Tile(128, 128, 8, 3),
             Tile(128, 128, 8, 2),

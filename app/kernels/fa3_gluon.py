@@ -13,8 +13,6 @@ themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -28,8 +26,7 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma_wait,
 )
 
-from app.kernels import configs, fa3_schedule
-from app.kernels.fa3_combine import ROWS, fa3_combine
+from app.kernels import configs, fa3_work
 from app.kernels.fa3_parts import (
     exp2,
     first_softmax,
@@ -48,7 +45,7 @@ from app.kernels.fa3_parts import (
     wait_for,
 )
 from app.kernels.launching import launch, strides_for_tma
-from app.kernels.problem import Bound, Forward, Problem, Sizes, check
+from app.kernels.problem import Bound, Forward, Problem, check
 from app.theory.shapes import BlockShape
 
 LOG2_E = 1.4426950408889634
@@ -382,41 +379,6 @@ def _descriptor(tensor: torch.Tensor, rows: int, columns: int | None = None) -> 
     return TensorDescriptor(tensor, list(tensor.shape), strides_for_tma(tensor), block, layout)
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """The lists of `fa3_schedule` on the device, how many there are, what was cut and into how many parts in all."""
-
-    starts: torch.Tensor
-    entries: torch.Tensor
-    lists: int
-    cut_tiles: torch.Tensor
-    parts: int
-
-
-@lru_cache(maxsize=64)
-def _work(sizes: Sizes, roles: configs.Roles, causal: bool, thread_blocks: int, device: torch.device) -> _Work:
-    lists = fa3_schedule.schedule(
-        seqlen=sizes.seqlen_q,
-        heads=sizes.heads,
-        block_m=roles.block_m,
-        block_n=roles.block_n,
-        causal=causal,
-        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
-        thread_blocks=thread_blocks,
-        cut_last=roles.cut_last,
-    )
-    numbers = (*fa3_schedule.flat(lists), fa3_schedule.cut_tiles(lists))
-    starts, entries, cut_tiles = (torch.tensor(listed, dtype=torch.int32, device=device) for listed in numbers)
-    return _Work(starts, entries, len(lists), cut_tiles, fa3_schedule.parts(lists))
-
-
-def _thread_blocks(device: torch.device) -> int:
-    """SMs of the GPU; those of an H100 or H200 when there is none and kernels are only compiled."""
-    if device.type != "cuda":
-        return 132
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
-
-
 def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     """The kernel tied to `problem` (self-attention; key/value heads may be shared), outputs NaN until written.
 
@@ -427,9 +389,16 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     roles = roles or configs.roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
     o = torch.full_like(q, float("nan"))
     lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-    work = _work(sizes, roles, problem.causal, _thread_blocks(q.device), q.device)
-    part_o = q.new_empty(max(1, work.parts), roles.block_m, sizes.head_dim, dtype=torch.float32)
-    part_lse = part_o.new_empty(part_o.shape[:2])
+    work = fa3_work.work(
+        sizes,
+        block_m=roles.block_m,
+        block_n=roles.block_n,
+        causal=problem.causal,
+        thread_blocks=fa3_work.multiprocessors(q.device),
+        cut_last=roles.cut_last,
+        device=q.device,
+    )
+    parts = fa3_work.room_for_parts(work, q)
     columns = min(sizes.head_dim, configs.MOST_O_COLUMNS)
     arguments = (
         _descriptor(q, configs.CONSUMER_ROWS),
@@ -438,10 +407,9 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         _descriptor(o, configs.CONSUMER_ROWS, columns),
         o,
         lse,
-        part_o,
-        part_lse,
+        *parts,
         work.starts,
-        work.entries,
+        work.tiles,
         sizes.num_heads,
         sizes.num_heads // sizes.num_heads_kv,
         sizes.seqlen_q,
@@ -467,10 +435,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
 
     def run() -> Forward:
         launch(fa3_forward, (work.lists,), *arguments, **constants)
-        if work.parts:
-            grid = (work.cut_tiles.shape[0], roles.block_m // ROWS)
-            places = (part_o, part_lse, work.cut_tiles, o, lse, sizes.num_heads, sizes.seqlen_q, *o.stride()[:3])
-            launch(fa3_combine, grid, *places, BLOCK_M=roles.block_m, HEAD_DIM=sizes.head_dim, ROWS=ROWS, num_warps=1)
+        fa3_work.combine(work, parts, o, lse)
         return Forward(o, lse)
 
     return Bound(run, block=BlockShape(roles.block_m, roles.block_n), settings=str(roles))

@@ -4,7 +4,7 @@
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, tma
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
 
 from app.kernels import fa3_schedule
 
@@ -33,6 +33,17 @@ def tell(barrier, THREADS: gl.constexpr):
     """Come to a named barrier without waiting."""
     number = gl.to_tensor(barrier)
     gl.inline_asm_elementwise(_barrier_text("arrive", THREADS), "=r,r", [number], dtype=gl.int32, is_pure=False, pack=1)
+
+
+@gluon.jit
+def fetch(tensor, place, smem, full, count, BARRIER: gl.constexpr, THREADS: gl.constexpr, STAGES: gl.constexpr,
+          BYTES: gl.constexpr):  # fmt: skip
+    """Producer: the `count`-th block of k or v, l2 → smem, into the stage whose turn it is once that is free."""
+    stage = count % STAGES
+    if count >= STAGES:
+        wait_for(BARRIER + stage, THREADS)
+    mbarrier.expect(full.index(stage), BYTES)
+    tma_load(tensor, place, full.index(stage), smem.index(stage))
 
 
 @gluon.constexpr_function

@@ -37,15 +37,19 @@ def work(
     thread_blocks: int,
     cut_last: bool,
     device: torch.device,
+    element_bytes: int = 2,
 ) -> Work:
-    """Self-attention of `sizes` shared out among `thread_blocks` (or clusters), `block_m` rows of q a tile."""
+    """Self-attention of `sizes` shared out among `thread_blocks` (or clusters), `block_m` rows of q a tile.
+
+    `element_bytes` is what a number of k or v takes.
+    """
     lists = fa3_schedule.schedule(
         seqlen=sizes.seqlen_q,
         heads=sizes.heads,
         block_m=block_m,
         block_n=block_n,
         causal=causal,
-        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * 2 * sizes.num_heads_kv // sizes.num_heads or 1,
+        bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * element_bytes * sizes.num_heads_kv // sizes.num_heads or 1,
         thread_blocks=thread_blocks,
         cut_last=cut_last,
     )
@@ -72,4 +76,4 @@ def combine(work: Work, parts: tuple[torch.Tensor, torch.Tensor], o: torch.Tenso
     heads, seqlen, head_dim = o.shape[1:]
     grid = (work.cut_tiles.shape[0], work.block_m // ROWS)
     places = (*parts, work.cut_tiles, o, lse, heads, seqlen, *o.stride()[:3])
-    launch(fa3_combine, grid, *places, BLOCK_M=work.block_m, HEAD_DIM=head_dim, ROWS=ROWS, num_warps=4)
+    launch(fa3_combine, grid, *places, BLOCK_M=work.block_m, HEAD_DIM=head_dim, ROWS=ROWS, num_warps=1)

@@ -69,7 +69,8 @@ class Bound:
 
     `backward` belongs to the forward pass made when it was bound. The blocks are those really used, None where a
     library keeps them to itself; `settings` names what else was chosen. `pattern` is there for approximate attention:
-    what is computed, exactly, are the blocks it keeps.
+    what is computed, exactly, are the blocks it keeps. `meant` is there when the inputs were quantised: it gives the
+    problem whose q, k and v the quantised numbers stand for, in fp32.
     """
 
     forward: Callable[[], Forward]
@@ -78,6 +79,7 @@ class Bound:
     backward_block: BlockShape | None = None
     settings: str = ""
     pattern: BlockPattern | None = None
+    meant: Callable[[], Problem] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,18 +25,27 @@ CHUNK_ENTRIES = 2**27
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Tensors by name: o and lse, and with a gradient of the output also dq, dk, dv; (heads, rows, head_dim)."""
+    """Tensors by name: o and lse, and with a gradient of the output also dq, dk, dv; (heads, rows, head_dim).
+
+    `spread`, where asked for, is √(Σ p² |v|²) over the keys of each row: how far o moves, as a root mean square, when
+    every probability p is off by a share of its own of it, for each unit of that share.
+    """
 
     tensors: dict[str, torch.Tensor]
 
 
 def exact(
-    problem: Problem, heads: list[int], pattern: BlockPattern | None = None, block: BlockShape | None = None
+    problem: Problem,
+    heads: list[int],
+    pattern: BlockPattern | None = None,
+    block: BlockShape | None = None,
+    *,
+    spread: bool = False,
 ) -> Results:
     """float64 results of the heads named (counted over the batch). A pattern comes with its block shape."""
     import torch
 
-    return _attention(problem, heads, torch.float64, pattern, block)
+    return _attention(problem, heads, torch.float64, pattern, block, spread)
 
 
 def plain(
@@ -60,6 +69,7 @@ def _attention(
     dtype: torch.dtype,
     pattern: BlockPattern | None,
     block: BlockShape | None,
+    spread: bool = False,
 ) -> Results:
     import torch
 
@@ -71,7 +81,7 @@ def _attention(
     do = None if problem.do is None else of_heads(problem.do, heads).to(dtype)
     rows_at_once = max(1, CHUNK_ENTRIES // (len(heads) * k.shape[1]))
     kept_blocks = None if pattern is None else torch.tensor(pattern.kept, device=q.device)
-    by_chunk: dict[str, list[torch.Tensor]] = {"o": [], "lse": [], "dq": []}
+    by_chunk: dict[str, list[torch.Tensor]] = {"o": [], "lse": [], "dq": [], "spread": []}
     dk, dv = (torch.zeros(k.shape, dtype=wide, device=k.device) for _ in range(2))
     for start in range(0, q.shape[1], rows_at_once):
         rows = slice(start, min(start + rows_at_once, q.shape[1]))
@@ -86,6 +96,8 @@ def _attention(
         kept = probs if factor is None else probs * factor.to(dtype)
         by_chunk["o"].append(kept @ v)
         by_chunk["lse"].append(torch.logsumexp(scores.to(wide), -1))
+        if spread:
+            by_chunk["spread"].append((probs.square() @ v.square().sum(-1, keepdim=True)).sqrt().squeeze(-1))
         if do is None:
             continue
         dprobs = do[:, rows] @ v.mT

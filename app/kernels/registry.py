@@ -22,7 +22,9 @@ class Kernel:
 
     `kind` is rung, peer or wrong. `launcher` is "module:function", which ties the kernel to a problem. `needs` are
     questions of `capability`. `counted_as` is the (model, forward variant, backward variant) of `app.theory.traffic`
-    whose bytes it should move. `approximate` results are checked against the same approximation in float64.
+    whose bytes it should move. `approximate` results are checked against the same approximation in float64. `quantized`
+    names the numbers that q, k, v and the probabilities are rounded to, where those are coarser than the inputs' dtype:
+    such results are checked against float64 attention of the rounded inputs, with a bound of their own.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Kernel:
     dropout: bool = False
     grouped: bool = False
     approximate: bool = False
+    quantized: str | None = None
     counted_as: tuple[str, str, str | None] | None = None
 
     def bind(self) -> Callable[..., Bound]:
@@ -120,6 +123,17 @@ KERNELS: tuple[Kernel, ...] = (
         ("torch", "cuda", "nvrtc", "hopper"),
         grouped=True,
         counted_as=("fa2", "with_lse", None),
+    ),
+    Kernel(
+        "fa3_fp8_gluon",
+        "rung",
+        "FlashAttention-3 style in 8 bits, Hopper",
+        "half the bits, twice the products: e4m3 numbers, one scale a block",
+        "app.kernels.fa3_fp8_gluon:bind",
+        ("forward",),
+        (*TRITON, "gluon", "hopper"),
+        grouped=True,
+        quantized="e4m3",
     ),
     Kernel(
         "blocksparse_triton",

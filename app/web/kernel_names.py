@@ -18,7 +18,8 @@ BAR = "M-4-1.2h8v2.4h-8z"
 class KernelName:
     """A kernel on the page: its id, its name, whose it is, the mark of its points and the class of its colour.
 
-    Only `exact` kernels are compared in a headline: the others do less work than is counted for them.
+    Only `exact` kernels are compared in a headline: the others do less work than is counted for them, or do it in
+    fewer bits.
     """
 
     id: str
@@ -38,6 +39,7 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa2_triton", "Second version’s order", True, CIRCLE, "o", "Q outside, O written once"),
         KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
         KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, shared loads"),
+        KernelName("fa3_fp8_gluon", "Third version’s means, 8 bits", True, CROSS, "v", "e4m3 numbers", exact=False),
         KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False),
         KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
         KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),

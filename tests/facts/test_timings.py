@@ -161,6 +161,15 @@ def test_a_row_without_a_needed_field_is_refused(name: str) -> None:
         parse(document(row), "one")
 
 
+def test_a_kernel_that_quantises_its_inputs_gives_a_third_error() -> None:
+    three = {"relative": 0.06, "plain": 0.003, "computing": 0.027}
+    plain, quantised = parse(document(ROW, ROW | {"error": three}), "one").timings
+    assert plain.computing_error is None
+    assert (quantised.error, quantised.plain_error, quantised.computing_error) == (0.06, 0.003, 0.027)
+    with pytest.raises(RecordError, match=r"error\.computing must be a number"):
+        parse(document(ROW | {"error": three | {"computing": "small"}}), "one")
+
+
 def test_a_kernel_that_cannot_run_says_why_and_has_no_times() -> None:
     (row,) = parse(document(ROW | NOTHING | {"status": "cannot run: out of memory"}), "one").timings
     assert not row.ran

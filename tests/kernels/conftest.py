@@ -12,7 +12,21 @@ import pytest
 
 from app.kernels import capability
 
-NEED_TORCH = {f"test_{name}.py" for name in ("ahead", "check", "fa3_combine", "problem", "reference", "run", "rungs")}
+NEED_TORCH = {
+    f"test_{name}.py"
+    for name in (
+        "ahead",
+        "check",
+        "fa3_combine",
+        "fp8_ahead",
+        "fp8_quantize",
+        "problem",
+        "reference",
+        "rounded",
+        "run",
+        "rungs",
+    )
+}
 NOT_INSTALLED = (
     "PyTorch and Triton are not installed (the test command does not download them), so no kernel can be run"
 )

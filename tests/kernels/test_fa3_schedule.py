@@ -63,13 +63,14 @@ def test_no_thread_block_has_more_than_one_tile_more_work_than_another(causal: b
 
 
 def test_under_a_mask_long_tiles_come_first() -> None:
-    for tiles in lists(True):
+    heads = 16
+    for tiles in lists(True, heads, bytes_per_head=fa3_schedule.RESIDENT_BYTES_CAUSAL // heads):
         visits = [tile.n_blocks for tile in tiles]
         assert visits == sorted(visits, reverse=True)
 
 
 def test_heads_whose_k_and_v_do_not_fit_the_cache_together_are_worked_on_one_group_after_the_other() -> None:
-    given_out = lists(True, bytes_per_head=fa3_schedule.RESIDENT_BYTES // 4)
+    given_out = lists(True, bytes_per_head=fa3_schedule.RESIDENT_BYTES_CAUSAL // 4)
     for tiles in given_out:
         groups = [tile.head // 4 for tile in tiles]
         assert groups == sorted(groups)

@@ -41,6 +41,16 @@ def test_what_it_is_counted_as_can_be_counted(kernel: registry.Kernel) -> None:
         assert backward in traffic.VARIANTS[model, "backward"]
 
 
+def test_only_a_kernel_that_says_so_rounds_its_inputs() -> None:
+    """What is bound must then give the problem its quantised inputs stand for, or the general rule is applied."""
+    rounding = {kernel.id: kernel.quantized for kernel in registry.KERNELS if kernel.quantized}
+    assert rounding == {"fa3_fp8_gluon": "e4m3"}
+    for kernel in registry.of_kind("rung"):
+        module = kernel.launcher.partition(":")[0]
+        text = (ROOT / (module.replace(".", "/") + ".py")).read_text()
+        assert ("meant=" in text) == (kernel.quantized is not None)
+
+
 def test_a_kernel_says_why_it_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capability, "missing", lambda needs: None)
     fa1, flash = registry.get("fa1_triton"), registry.get("sdpa_flash")

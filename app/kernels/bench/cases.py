@@ -21,7 +21,11 @@ class CasesError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CheckCase:
-    """One problem a kernel's results are checked on. `spread` is the standard deviation of q."""
+    """One problem a kernel's results are checked on.
+
+    `spread` is the standard deviation of q, `uneven` that of the binary logarithm of a factor that every 64 rows of q,
+    k and v have of their own.
+    """
 
     name: str
     direction: str
@@ -35,12 +39,14 @@ class CheckCase:
     spread: float = 1.0
     dropout: float = 0.0
     num_heads_kv: int | None = None
+    uneven: float = 0.0
 
     def __str__(self) -> str:
         """As printed beside a verdict."""
         lengths = f"{self.seqlen_q}" if self.seqlen_q == self.seqlen_k else f"{self.seqlen_q}x{self.seqlen_k}"
         extras = ("", " causal")[self.causal] + (f" x{self.spread:g}" if self.spread != 1 else "")
         extras += f" dropout {self.dropout:g}" if self.dropout else ""
+        extras += f" uneven {self.uneven:g}" if self.uneven else ""
         extras += f" kv heads {self.num_heads_kv}" if self.num_heads_kv else ""
         return f"{self.direction} {self.dtype} {self.batch}x{self.num_heads} n {lengths} d {self.head_dim}{extras}"
 

@@ -4,6 +4,9 @@ The rule: the error may be at most twice that of plain PyTorch code in the same 
 difference over the norm of the truth, for each tensor as a whole; no single row may be more than four times as far off
 as the worst row of the plain code (which is what finds one bad row among thousands). Neither has to be smaller than one
 rounding of the result. NaN, left over or made, never passes.
+
+A kernel that rounds its inputs to fewer bits cannot pass that; it is judged in `rounded` against attention of the
+rounded inputs, and its whole error is reported beside plain code's.
 """
 
 from __future__ import annotations
@@ -11,10 +14,11 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.kernels import reference
+from app.kernels.bench import rounded
 from app.kernels.bench.cases import CheckCase
 from app.kernels.problem import Bound, Problem, torch_dtype
 from app.theory.dropout import Dropout
@@ -29,6 +33,7 @@ ROUNDING = {"bf16": 2.0**-9, "fp16": 2.0**-12}
 # lse is fp32 whatever the inputs are; it is compared by its largest difference, relative to 1 + its size.
 LSE_ERROR = 1e-4
 SEED_LIMIT = 2**31
+UNEVEN_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +47,32 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`ok`, the kernel's relative error beside the plain code's (the tensor where it is worst), and why not."""
+    """`ok`, the kernel's relative error beside the plain code's (the tensor where it is worst), and why not.
+
+    `computing` is there for quantised inputs: the error against exact attention of those.
+    """
 
     ok: bool
     relative: float
     plain: float
     message: str = ""
+    computing: float | None = None
+
+    @property
+    def error(self) -> dict[str, float]:
+        """The errors by the names that records give them."""
+        known = {"relative": self.relative, "plain": self.plain}
+        return known if self.computing is None else known | {"computing": self.computing}
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Results to compare with, of some heads of one problem."""
+    """Results to compare with, of some heads of one problem; `meant` are exact ones of quantised inputs, if any."""
 
     heads: list[int]
     exact: dict[str, torch.Tensor]
     plain: dict[str, torch.Tensor]
+    meant: dict[str, torch.Tensor] | None = None
 
 
 def draw(case: CheckCase, device: str, seed: int | None = None) -> tuple[Problem, int]:
@@ -72,9 +88,21 @@ def draw(case: CheckCase, device: str, seed: int | None = None) -> tuple[Problem
         return (torch.randn(size, generator=generator, device=device) * spread).to(dtype)
 
     q, k, v = normal(case.seqlen_q, case.spread), *(normal(case.seqlen_k, heads=case.num_heads_kv) for _ in range(2))
+    if case.uneven:
+        q, k, v = (_uneven(tensor, case.uneven, generator) for tensor in (q, k, v))
     do = normal(case.seqlen_q) if case.direction == "backward" else None
     dropout = Dropout(seed, case.dropout) if case.dropout else None
     return Problem(q, k, v, do, case.causal, dropout), seed
+
+
+def _uneven(tensor: torch.Tensor, spread: float, generator: torch.Generator) -> torch.Tensor:
+    """The tensor with every UNEVEN_ROWS rows of a head multiplied by a power of two of their own."""
+    import torch
+
+    batch, heads, rows, _ = tensor.shape
+    size = (batch, heads, -(-rows // UNEVEN_ROWS))
+    powers = (torch.randn(size, generator=generator, device=tensor.device) * spread).round().exp2()
+    return (tensor * powers.repeat_interleave(UNEVEN_ROWS, 2)[:, :, :rows, None]).to(tensor.dtype)
 
 
 def truth(problem: Problem, bound: Bound | None = None, most_heads: int | None = None) -> Truth:
@@ -87,7 +115,22 @@ def truth(problem: Problem, bound: Bound | None = None, most_heads: int | None =
     chosen = [round(i * (heads - 1) / max(1, count - 1)) for i in range(count)]
     pattern, block = (bound.pattern, bound.block) if bound else (None, None)
     exact = reference.exact(problem, chosen, pattern, block).tensors
-    return Truth(chosen, exact, reference.plain(problem, chosen, pattern, block).tensors)
+    known = Truth(chosen, exact, reference.plain(problem, chosen, pattern, block).tensors)
+    return known if bound is None else beside(known, problem, bound)
+
+
+def beside(known: Truth, problem: Problem, bound: Bound) -> Truth:
+    """The same truth, with exact results of the quantised inputs beside it when `bound` computes with such.
+
+    ValueError when those are not what quantising the problem's inputs may give.
+    """
+    if bound.meant is None:
+        return known
+    meant = bound.meant()
+    wrong = rounded.unlike(problem, meant)
+    if wrong:
+        raise ValueError(wrong)
+    return replace(known, meant=reference.exact(meant, known.heads, spread=True).tensors)
 
 
 def results(bound: Bound, direction: str) -> dict[str, torch.Tensor]:
@@ -105,12 +148,16 @@ def judge(found: dict[str, torch.Tensor], known: Truth, dtype: str) -> Verdict:
     """Compare a kernel's tensors with the truth. The error reported is that of the tensor nearest to its limit."""
     worst: Verdict | None = None
     share = -1.0
+    limits = None if known.meant is None else rounded.limits(known.meant, ROUNDING[dtype])
     for name, tensor in found.items():
         missing = _first_missing(tensor)
         if missing is not None and not (name == "lse" and _minus_inf_alone(tensor)):
             return Verdict(False, math.nan, math.nan, f"{name}{missing} is NaN or infinite: not written, or wrong")
         ours = reference.of_heads(tensor, known.heads)
-        verdict, used = _judge_lse(ours, known) if name == "lse" else _judge_tensor(name, ours, known, dtype)
+        if limits is not None and known.meant is not None:
+            verdict, used = _judge_rounded(name, ours, known, known.meant, limits)
+        else:
+            verdict, used = _judge_lse(ours, known) if name == "lse" else _judge_tensor(name, ours, known, dtype)
         if not verdict.ok:
             return verdict
         if worst is None or (used > share and name != "lse"):
@@ -127,7 +174,7 @@ def run(case: CheckCase, bind: Callable[[Problem], Bound], device: str, seed: in
     verdict = judge(results(bound, case.direction), truth(problem, bound), case.dtype)
     if verdict.ok:
         return verdict
-    return Verdict(False, verdict.relative, verdict.plain, f"{case}, seed {seed}: {verdict.message}")
+    return replace(verdict, message=f"{case}, seed {seed}: {verdict.message}")
 
 
 def difference(tensor: torch.Tensor, exact: torch.Tensor) -> Difference:
@@ -165,21 +212,37 @@ def _judge_tensor(name: str, ours: torch.Tensor, known: Truth, dtype: str) -> tu
     return Verdict(True, mine.relative, plain.relative), mine.relative / limit
 
 
+def _judge_rounded(
+    name: str, ours: torch.Tensor, known: Truth, meant: dict[str, torch.Tensor], limits: rounded.Limits
+) -> tuple[Verdict, float]:
+    """Judged against attention of the quantised inputs; reported against that of the inputs as they were."""
+    if name == "lse":
+        apart = _lse_apart(ours, meant["lse"])
+        if apart <= rounded.LSE_ERROR:
+            return Verdict(True, apart, 0.0), 0.0
+        message = f"lse is off by {apart:.2e}, at most {rounded.LSE_ERROR:.2e}"
+        return Verdict(False, apart, math.nan, message), math.inf
+    whole, plain = difference(ours, known.exact[name]), difference(known.plain[name], known.exact[name])
+    computing, message = limits.judge(ours, known.heads)
+    verdict = Verdict(not message, whole.relative, plain.relative, message, computing)
+    return verdict, computing / limits.relative if verdict.ok else math.inf
+
+
 def _judge_lse(ours: torch.Tensor, known: Truth) -> tuple[Verdict, float]:
-    import torch
-
     exact = known.exact["lse"]
-    scale = 1 + exact.abs().nan_to_num(posinf=0.0)
-
-    def largest(tensor: torch.Tensor) -> float:
-        apart = torch.where(tensor.double() == exact, torch.zeros_like(exact), tensor.double() - exact)
-        return float((apart.abs() / scale).max())
-
-    mine, plain = largest(ours), largest(known.plain["lse"])
+    mine, plain = _lse_apart(ours, exact), _lse_apart(known.plain["lse"], exact)
     limit = max(TIMES_PLAIN * plain, LSE_ERROR)
     if not mine <= limit:
         return Verdict(False, mine, plain, f"lse is off by {mine:.2e}, at most {limit:.2e}"), math.inf
     return Verdict(True, mine, plain), mine / limit
+
+
+def _lse_apart(tensor: torch.Tensor, exact: torch.Tensor) -> float:
+    """Largest difference relative to 1 + the truth's size; equal infinities are no difference."""
+    import torch
+
+    apart = torch.where(tensor.double() == exact, torch.zeros_like(exact), tensor.double() - exact)
+    return float((apart.abs() / (1 + exact.abs().nan_to_num(posinf=0.0))).max())
 
 
 def _first_missing(tensor: torch.Tensor) -> list[int] | None:

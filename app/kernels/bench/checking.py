@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -189,7 +189,7 @@ def _verdict(kernel: Kernel, case: CheckCase, choice: configs.Choice | None) -> 
         verdict = check.Verdict(False, 0.0, 0.0, f"{case}: {type(error).__name__}: {first_line}")
     if verdict.ok or choice is None:
         return verdict
-    return check.Verdict(False, verdict.relative, verdict.plain, f"{choice}: {verdict.message}")
+    return replace(verdict, message=f"{choice}: {verdict.message}")
 
 
 def _outcome(kernel_id: str, verdicts: Mapping[Task, list[dict[str, Any]]], broke: Mapping[Task, str]) -> Outcome:

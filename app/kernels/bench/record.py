@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, str] = {
     "fa2_triton": "fa2",
     "fa3_gluon": "fa3g",
     "fa3_cuda": "fa3c",
+    "fa3_fp8_gluon": "fp8",
     "blocksparse_triton": "sparse",
     "sdpa_math": "math",
     "torch_three_calls": "3call",
@@ -83,14 +84,14 @@ def row(
     *,
     summary: Summary | None = None,
     launch: str | None = None,
-    error: tuple[float, float] | None = None,
+    error: Mapping[str, float] | None = None,
     block: BlockShape | None = None,
     settings: str = "",
     kernel_names: Sequence[str] = (),
     counters: Mapping[str, Any] | None = None,
     cannot: str | None = None,
 ) -> dict[str, Any]:
-    """One row of a record: with `summary` and `error` (ours, plain) when it was timed, else with `cannot` (why)."""
+    """One row of a record: with `summary` and `error` (by name) when it was timed, else with `cannot` (why)."""
     shape = case.shape
     operations = flops.count(shape, block or BlockShape(128, 128), CONVENTION, case.direction).convention_flops
     return {
@@ -104,7 +105,7 @@ def row(
         "kernel_names": list(kernel_names),
         "time_ms": _times(summary),
         "tflops_per_s": _short(operations / summary.median / 1e9) if summary else None,
-        "error": {"relative": _short(error[0]), "plain": _short(error[1])} if error else None,
+        "error": {name: _short(value) for name, value in error.items()} if error else None,
         "counters": dict(counters) if counters else None,
         "counted": counted(kernel, case, block),
         "status": "ok" if cannot is None else f"cannot run: {cannot}",

@@ -205,7 +205,7 @@ class Bench:
         bound = kernel.bind()(problem)
         if kernel.approximate:
             known = check.truth(problem, bound, most_heads=1)
-        verdict = check.judge(check.results(bound, case.direction), known, case.dtype)
+        verdict = check.judge(check.results(bound, case.direction), check.beside(known, problem, bound), case.dtype)
         if not verdict.ok:
             raise ValueError(f"its result is wrong: {verdict.message}")
         run = bound.forward if case.direction == "forward" else bound.backward
@@ -218,7 +218,7 @@ class Bench:
             block = peers.block_of(kernel.id, names, case.direction)
         common: dict[str, Any] = {
             "launch": ready.launch,
-            "error": (verdict.relative, verdict.plain),
+            "error": verdict.error,
             "block": block,
             "settings": bound.settings,
             "kernel_names": names,

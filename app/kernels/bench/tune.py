@@ -12,7 +12,7 @@ from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
 BUDGET_MS = 40.0
-TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "standard")
+TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "fa3_fp8_gluon", "standard")
 # What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
 TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
 
@@ -88,7 +88,9 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
         for tile in tiles:
             try:
                 bound = registry.get(kernel_id).bind()(problem, **as_argument(case.direction, tile))
-                verdict = check.judge(check.results(bound, case.direction), known, case.dtype)
+                verdict = check.judge(
+                    check.results(bound, case.direction), check.beside(known, problem, bound), case.dtype
+                )
                 run = bound.forward if case.direction == "forward" else bound.backward
                 if not verdict.ok or run is None:
                     notes.append(f"{tile}: wrong, {verdict.message}")

@@ -1,0 +1,106 @@
+"""Makes e4m3 numbers of q, k and v for `fa3_fp8_gluon`: one scale for every block of rows of a head.
+
+A block's scale is its largest magnitude / 448, so that this magnitude becomes e4m3's largest number; number × scale is
+the value meant. An e4m3 number has 3 bits behind the leading one: it is off by at most 2^-4 of its size, and by at most
+2^-10 steps of the scale below 2^-6. Q and K keep their shape. V is turned over, (…, head_dim, rows), because the tensor
+cores read 8-bit operands along the summed axis only, and its rows are put into the order in which a thread holds the
+probabilities: see `key_of_place`. Source: arXiv 2407.08608, Section 3.3.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import triton
+import triton.language as tl
+
+from app.kernels.launching import launch
+
+LARGEST = 448.0  # e4m3's largest number
+PERIOD = 16  # places after which the order of v's rows repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """e4m3 numbers of one tensor and the scale of each block of `rows` rows, (batch, heads, blocks) in fp32.
+
+    `numbers` are (batch, heads, rows, head_dim) or, `turned`, (batch, heads, head_dim, rows filled up with zeros to
+    whole blocks) with the rows of every block in the order of `key_of_place`.
+    """
+
+    numbers: torch.Tensor
+    scales: torch.Tensor
+    rows: int
+    turned: bool = False
+
+    def values(self, seqlen: int) -> torch.Tensor:
+        """What the numbers stand for: (batch, heads, seqlen, head_dim) in fp32."""
+        numbers = self.numbers.float()
+        if self.turned:
+            places = torch.arange(numbers.shape[-1], device=numbers.device)
+            turned = torch.empty_like(numbers)
+            turned[..., key_of_place(places)] = numbers
+            numbers = turned.mT[:, :, :seqlen]
+        return numbers * self.scales.repeat_interleave(self.rows, 2)[:, :, :seqlen, None]
+
+
+def key_of_place(place: torch.Tensor) -> torch.Tensor:
+    """Row of v that stands at a place of the turned tensor.
+
+    Of 16 neighbouring scores, the thread that is t-th of its four holds columns 2t, 2t + 1, 2t + 8 and 2t + 9, and as
+    an 8-bit operand it has to give places 4t … 4t + 3. Sums do not mind the order, so v's rows move instead.
+    """
+    inside = place % PERIOD
+    return place - inside + inside // 2 % 2 * 8 + inside // 4 * 2 + inside % 2
+
+
+@triton.jit(do_not_specialize=["heads", "seqlen", "places"])
+def quantize_block(x, numbers, scales, x_batch, x_head, x_row, heads, seqlen, places,
+                   BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr, TURN: tl.constexpr):  # fmt: skip
+    """One block of rows of one head; a block of zeros has scale 0."""
+    block, head = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    place = block * BLOCK + tl.arange(0, BLOCK)
+    row = place
+    if TURN:
+        row = place // 16 * 16 + place // 2 % 2 * 8 + place // 4 % 4 * 2 + place % 2
+    column = tl.arange(0, HEAD_DIM)
+    start = x + head // heads * x_batch + head % heads * x_head
+    values = tl.load(start + row[:, None].to(tl.int64) * x_row + column[None, :], mask=row[:, None] < seqlen, other=0.0)
+    values = values.to(tl.float32)
+    largest = tl.max(tl.max(tl.abs(values), 1), 0)
+    scale = largest / 448.0
+    rounded = (values / tl.where(largest > 0, scale, 1.0)).to(tl.float8e4nv)
+    if TURN:
+        target = numbers + head * HEAD_DIM * places
+        tl.store(target + column[:, None].to(tl.int64) * places + place[None, :], tl.trans(rounded))
+    else:
+        target = numbers + head * seqlen * HEAD_DIM
+        tl.store(target + row[:, None].to(tl.int64) * HEAD_DIM + column[None, :], rounded, mask=row[:, None] < seqlen)
+    tl.store(scales + head * tl.num_programs(0) + block, scale)
+
+
+def quantize(x: torch.Tensor, rows: int, *, turn: bool = False) -> Quantized:
+    """e4m3 of a (batch, heads, seqlen, head_dim) tensor with contiguous rows, one scale for each `rows` rows."""
+    batch, heads, seqlen, head_dim = x.shape
+    blocks = -(-seqlen // rows)
+    places = blocks * rows if turn else seqlen
+    shape = (batch, heads, head_dim, places) if turn else (batch, heads, seqlen, head_dim)
+    numbers = torch.empty(shape, dtype=torch.float8_e4m3fn, device=x.device)
+    scales = torch.empty((batch, heads, blocks), dtype=torch.float32, device=x.device)
+    sizes = (*x.stride()[:3], heads, seqlen, places)
+    launch(
+        quantize_block,
+        (blocks, batch * heads),
+        x,
+        numbers,
+        scales,
+        *sizes,
+        BLOCK=rows,
+        HEAD_DIM=head_dim,
+        TURN=turn,
+        num_warps=8,
+    )
+    return Quantized(numbers, scales, rows, turn)

@@ -14,8 +14,8 @@ from app.web.queries import TimingsQuery, TrafficQuery
 # The bytes of a 16-bit number do not depend on which 16-bit number it is.
 SAME_BYTES = ("fp16", "bf16")
 # Kernel → its name on the page, and the count it is to be read beside. The kernels' own registry says the same, but
-# nothing in here may import it; tests/web/test_timings_api.py holds the two together. Approximate attention is left
-# out: it does less work than is counted, so its bytes and times belong beside no count.
+# nothing in here may import it; tests/web/test_timings_api.py holds the two together. Approximate attention
+# and that in 8-bit numbers are left out: they do less work, or move less, than is counted.
 KERNELS = {
     "standard": ("Standard attention, three kernels", "standard"),
     "torch_three_calls": ("Three PyTorch calls", "standard"),

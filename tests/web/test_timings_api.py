@@ -83,32 +83,39 @@ def test_counted_by_hardware_and_counted_by_formula_meet(client: TestClient) -> 
         assert abs(moved["l2_to_sm_bytes"] / models["fa2"]["read_bytes"] - 1) < 0.01
 
 
+def of_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What a recorded row must bring: its kernel, settings and time, and its bytes where they were counted."""
+    read = row["counters"]
+    hbm = read and read["hbm_read_bytes"] + read["hbm_written_bytes"]
+    l2_sm = read and read["l2_to_sm_bytes"] + read["sm_to_l2_bytes"]
+    return (row["kernel"], row["dtype"], row["block_m"], row["time_ms"]["median"], hbm, l2_sm)
+
+
+def of_point(point: dict[str, Any]) -> tuple[Any, ...]:
+    """The same of a point in the answer."""
+    names = ("kernel", "dtype", "block_m", "time_ms", "hbm_bytes", "l2_sm_bytes")
+    return tuple(point[name] for name in names)
+
+
+def exact(kernel: registry.Kernel) -> bool:
+    """Neither approximate nor of fewer bits: what the counts are about."""
+    return not kernel.approximate and kernel.quantized is None
+
+
 def test_a_setting_brings_everything_recorded_for_it(client: TestClient) -> None:
     """Rows with counters bring their bytes, rows that were only timed bring their time; nothing else comes along."""
     names = ("direction", "batch", "num_heads", "seqlen", "head_dim", "causal")
     rows = [row for row in raw_rows() if row["status"] == "ok" and row["l2"] == "warm"]
-    rows = [row for row in rows if not registry.get(row["kernel"]).approximate]
+    rows = [row for row in rows if exact(registry.get(row["kernel"]))]
     settings = {tuple(row[name] for name in names) for row in rows}
     timed_only = 0
     for setting in sorted(settings):
         query = dict(zip(names, setting, strict=True))
         found = ask(client, **query)["measured"]
         wanted = [row for row in rows if tuple(row[name] for name in names) == setting]
-        assert sorted((point["kernel"], point["time_ms"]) for point in found) == sorted(
-            (row["kernel"], row["time_ms"]["median"]) for row in wanted
-        )
-        for point in found:
-            row = next(
-                row
-                for row in wanted
-                if (row["kernel"], row["time_ms"]["median"]) == (point["kernel"], point["time_ms"])
-            )
-            counted = row["counters"]
-            timed_only += counted is None
-            assert point["hbm_bytes"] == (counted and counted["hbm_read_bytes"] + counted["hbm_written_bytes"])
-            assert point["l2_sm_bytes"] == (counted and counted["l2_to_sm_bytes"] + counted["sm_to_l2_bytes"])
-            assert (point["dtype"], point["block_m"]) == (row["dtype"], row["block_m"])
-            assert point["gpu"].startswith("NVIDIA ")
+        assert sorted(map(of_point, found), key=str) == sorted(map(of_row, wanted), key=str)
+        assert all(point["gpu"].startswith("NVIDIA ") for point in found)
+        timed_only += sum(row["counters"] is None for row in wanted)
     assert timed_only > 0
     assert ask(client, seqlen=4097, head_dim=128, num_heads=16)["measured"] == []
     assert ask(client, seqlen=4096, head_dim=128, num_heads=16, num_heads_kv=4)["measured"] == []
@@ -116,8 +123,7 @@ def test_a_setting_brings_everything_recorded_for_it(client: TestClient) -> None
 
 
 def test_every_recorded_kernel_has_the_name_and_the_count_of_its_registry() -> None:
-    exact = {kernel.id for kernel in registry.of_kind("rung", "peer") if not kernel.approximate}
-    assert set(KERNELS) == exact
+    assert set(KERNELS) == {kernel.id for kernel in registry.of_kind("rung", "peer") if exact(kernel)}
     registered = {kernel.id: kernel for kernel in registry.KERNELS}
     for key, (name, model) in KERNELS.items():
         assert name == registered[key].title

@@ -2061,6 +2061,190 @@ export interface operations {
                      *           "hbm_bytes": 5945600,
                      *           "l2_sm_bytes": 338640896,
                      *           "time_ms": 9.7032
+                     *         },
+                     *         {
+                     *           "kernel": "standard",
+                     *           "name": "Standard attention, three kernels",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.07104
+                     *         },
+                     *         {
+                     *           "kernel": "fa1_triton",
+                     *           "name": "FlashAttention-1 style",
+                     *           "model": "fa1",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 64,
+                     *           "time_ms": 9.7185
+                     *         },
+                     *         {
+                     *           "kernel": "fa2_triton",
+                     *           "name": "FlashAttention-2 style",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.081152
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_gluon",
+                     *           "name": "FlashAttention-3 style, Hopper",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.0496
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_cuda",
+                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.028128
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_math",
+                     *           "name": "PyTorch, plain operators",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.408
+                     *         },
+                     *         {
+                     *           "kernel": "torch_three_calls",
+                     *           "name": "Three PyTorch calls",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.083104
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_efficient",
+                     *           "name": "xFormers' memory-efficient kernel (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.136576
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_flash",
+                     *           "name": "FlashAttention-2 (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.039008
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_cudnn",
+                     *           "name": "cuDNN (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.0536
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_wheel",
+                     *           "name": "FlashAttention-3 (wheel)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-29",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 176,
+                     *           "time_ms": 0.050672
+                     *         },
+                     *         {
+                     *           "kernel": "standard",
+                     *           "name": "Standard attention, three kernels",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.071024
+                     *         },
+                     *         {
+                     *           "kernel": "fa2_triton",
+                     *           "name": "FlashAttention-2 style",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.081504
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_gluon",
+                     *           "name": "FlashAttention-3 style, Hopper",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.049952
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_cuda",
+                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.02816
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_flash",
+                     *           "name": "FlashAttention-2 (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.039232
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_cudnn",
+                     *           "name": "cuDNN (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.054144
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_wheel",
+                     *           "name": "FlashAttention-3 (wheel)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 176,
+                     *           "time_ms": 0.05152
                      *         }
                      *       ]
                      *     }

@@ -1,9 +1,10 @@
-// FlashAttention-3's order, forward, in CUDA C++: what `fa3_gluon` does, with what Gluon has not: blocks of K and V that
-// are no power of two, and one load for two thread blocks (multicast).
+// FlashAttention-3's order, forward, in CUDA C++: what `fa3_gluon` does, with what Gluon has not: blocks of K and V
+// that are no power of two, and one load for two thread blocks (multicast).
 //
-// Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16, CONSUMER_REGISTERS,
-// PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the compiler thinks fit) and
-// LAZY (o is rescaled only when a maximum of the warp's rows has grown). `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
+// Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16,
+// CONSUMER_REGISTERS, PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the
+// compiler thinks fit) and LAZY (o is rescaled only when a maximum of the warp's rows has grown).
+// `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, 16] b[16, BLOCK_N], both in shared memory
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
 // Source of the order of work: arXiv 2407.08608, section 3.
@@ -22,7 +23,8 @@ constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
 constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
 constexpr float LN_2 = 0.6931471805599453f;
 
-// One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch memory.
+// One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch
+// memory.
 struct Tile {
     int m_block, head, n_blocks, first_block, slot;
 };
@@ -83,8 +85,8 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
             const int slot = turn % Q_STAGES;
             barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);
             barrier_expect(bars.q_full(slot), Q_BYTES);
-            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), (tile.m_block * CLUSTER + rank) * BLOCK_M, 0, head,
-                     batch);
+            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), (tile.m_block * CLUSTER + rank) * BLOCK_M, 0,
+                     head, batch);
         };
         if (Q_STAGES > 1) fetch_q();
         const int last = tile.first_block + tile.n_blocks - 1;
@@ -230,8 +232,8 @@ __device__ __forceinline__ void gather_pieces(u32 (&w)[4]) {
     }
 }
 
-// o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row` the
-// cluster's tile's.
+// o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row`
+// the cluster's tile's.
 __device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Rows& rows, const Arguments& a,
                                        const Tile& tile, int row, int tile_row) {
     const int head = tile.head;
@@ -362,7 +364,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         const Rows done = rows;
         const bool more = turn + 1 < tiles;
         if constexpr (Q_STAGES > 1) {
-            // This tile's last PV together with the next tile's first scores (of stale data, unused, when there is none).
+            // This tile's last PV together with the next tile's first scores (of stale data, unused, without a next).
             if (more) {
                 wait_q(turn + 1);
                 wait_k(count);
@@ -440,7 +442,7 @@ extern "C" __global__ void __launch_bounds__((CONSUMERS + 1) * 128, 1)
 
     const int list = blockIdx.x / CLUSTER;
     const int first = a.starts[list], tiles = a.starts[list + 1] - first;
-    const int group = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // the same for a whole warp, and the compiler knows
+    const int group = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for a whole warp, and the compiler knows
     if (group == 0) {
         registers_down<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) produce(q_map, k_map, v_map, a, smem, bars, rank, first, tiles);

@@ -93,8 +93,8 @@ __device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u3
 
 // ---- the tensor cores
 
-// Where a matrix lies in shared memory, rows of 128 bytes in the swizzle the copy engine wrote them in. `step`: bytes from
-// one group of eight rows to the next; `chunk`: bytes from one column of 128-byte rows to the next.
+// Where a matrix lies in shared memory, rows of 128 bytes in the swizzle the copy engine wrote them in. `step`: bytes
+// from one group of eight rows to the next; `chunk`: bytes from one column of 128-byte rows to the next.
 __device__ __forceinline__ u64 matrix(u32 smem, u32 chunk, u32 step) {
     return u64((smem & 0x3FFFF) >> 4) | u64(chunk >> 4) << 16 | u64(step >> 4) << 32 | 1ull << 62;
 }

@@ -9,6 +9,7 @@
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
 // Source of the order of work: arXiv 2407.08608, section 3.
 #include "hopper.cuh"
+#include "softmax.cuh"
 #include "wgmma.cuh"
 
 constexpr int ROWS = 64;                       // of q a consumer holds: the height of one WGMMA
@@ -105,88 +106,6 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
 }
 
 // --------------------------------------------------------------------------------------------------- the consumers
-
-// What a thread knows of its two rows of a tile (row and row + 8 of its warp's 16).
-struct Rows {
-    float max[2], sum[2];  // the sum is over this thread's own columns until the end
-};
-
-__device__ __forceinline__ float of_quad_max(float x) {
-    x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
-    return fmaxf(x, __shfl_xor_sync(0xffffffff, x, 2));
-}
-
-__device__ __forceinline__ float of_quad_sum(float x) {
-    x += __shfl_xor_sync(0xffffffff, x, 1);
-    return x + __shfl_xor_sync(0xffffffff, x, 2);
-}
-
-// -inf where the key does not exist or comes after the row.
-__device__ __forceinline__ void mask(float (&s)[BLOCK_N / 2], int row, int first_key, int seqlen) {
-    const int column = first_key + 2 * (threadIdx.x % 4);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int last = (CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1) - column;
-#pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
-            if (8 * j > last) s[4 * j + 2 * half] = -__int_as_float(0x7f800000);
-            if (8 * j + 1 > last) s[4 * j + 2 * half + 1] = -__int_as_float(0x7f800000);
-        }
-    }
-}
-
-// New maxima; `rescale` is what everything gathered before has to be multiplied with.
-__device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        float even = rows.max[half], odd = s[2 * half + 1];
-#pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
-            even = fmaxf(even, s[4 * j + 2 * half]);
-            if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
-        }
-        const float max = of_quad_max(fmaxf(even, odd));
-        rescale[half] = exp2_fast((rows.max[half] - max) * scale);
-        rows.max[half] = max;
-        rows.sum[half] *= rescale[half];
-    }
-}
-
-// Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
-template <int FIRST, int LAST>
-__device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, float scale) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const float base = rows.max[half] * scale;
-        float even = rows.sum[half], odd = 0;
-#pragma unroll
-        for (int j = FIRST; j < LAST; ++j) {
-            float& x = s[4 * j + 2 * half];
-            float& y = s[4 * j + 2 * half + 1];
-            x = exp2_fast(fmaf(x, scale, -base));
-            y = exp2_fast(fmaf(y, scale, -base));
-            even += x;
-            odd += y;
-        }
-        rows.sum[half] = even + odd;
-    }
-}
-
-// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
-// not negative, which it cannot know) keeps it behind them.
-__device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
-    asm volatile(
-        "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
-        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
-        "f"(rows.sum[0]), "f"(rows.sum[1])
-        : "memory");
-}
-
-// The scores' registers, two by two, are the left operand of PV: no data moves.
-__device__ __forceinline__ void to_operand(const float (&s)[BLOCK_N / 2], u32 (&p)[BLOCK_N / 4]) {
-#pragma unroll
-    for (int i = 0; i < BLOCK_N / 4; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
-}
 
 __device__ __forceinline__ void issue_scores(float (&s)[BLOCK_N / 2], u64 q, u64 k) {
     pin(s);

@@ -8,6 +8,8 @@ import { anchorOf, type ChapterScene, type Place, placeNamed, samePlace } from "
 const READING_LINE = 0.35;
 /** A jump is over when nothing has scrolled for this long. */
 const STILL_MS = 200;
+// A busy browser tells of the scroll with which it keeps a growing page in its place only some time after the growth.
+const GROWTH_MS = 1500;
 /** How far a place may lie from where it belongs after a jump, in px; figures that come to life on the way move it. */
 const OFF_PX = 8;
 const MOST_TRIES = 8;
@@ -20,6 +22,7 @@ export class Director {
   private current: Place;
   private readonly anchors: { place: Place; element: HTMLElement }[] = [];
   private queued = 0;
+  private grown = Number.NEGATIVE_INFINITY;
   private travel = 0;
   private watching = true;
   /** Of the page, when it was last looked at, in px. */
@@ -65,7 +68,10 @@ export class Director {
       this.enter(named);
     });
     // Until the reader takes over, a page that grows does not carry the place away.
-    new ResizeObserver(() => this.target && this.travelOn()).observe(document.body);
+    new ResizeObserver(() => {
+      this.grown = performance.now();
+      if (this.target) this.travelOn();
+    }).observe(document.body);
     for (const hand of HANDS)
       addEventListener(
         hand,
@@ -124,7 +130,8 @@ export class Director {
       return;
     }
     // The browser scrolls too, to keep a page that grows above in its place; only the reader's scrolling ends a jump.
-    if (document.body.offsetHeight === this.height) this.target = null;
+    const stands = document.body.offsetHeight === this.height && performance.now() - this.grown > GROWTH_MS;
+    if (stands) this.target = null;
     else if (this.target) this.travelOn();
     this.queue();
   }

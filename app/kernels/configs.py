@@ -39,6 +39,7 @@ CONSUMER_ROWS = hopper_roles.CONSUMER_ROWS
 MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
 ClusterRoles = cluster_roles.ClusterRoles
+kind_of_length = cluster_roles.kind_of_length
 Choice = Tile | Roles | ClusterRoles
 
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
@@ -166,9 +167,6 @@ PLAIN: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     }
 )
 
-# Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
-SHORT, MIDDLING = 1024, 8192
-
 _chosen: dict[tuple[str, str, int, bool, int], Choice] = {}
 
 
@@ -220,11 +218,6 @@ def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
     found = in_use("fa3_cuda", "forward", head_dim, causal, seqlen)
     assert isinstance(found, ClusterRoles)
     return found
-
-
-def kind_of_length(seqlen: int) -> int:
-    """0 for a short sequence, 1 for a middling one, 2 for a long one."""
-    return (seqlen > SHORT) + (seqlen > MIDDLING)
 
 
 def choose(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int, choice: Choice) -> None:

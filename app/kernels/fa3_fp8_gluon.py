@@ -1,8 +1,8 @@
 """Rung 5, FlashAttention-3's forward in 8-bit numbers, for Hopper. The idea: half the bits, twice the products.
 
-The order of work is `fa3_gluon`'s; q, k, v and the probabilities are e4m3 numbers (`fa3_fp8_quantize`), sums, softmax
-and lse stay fp32. The timed call takes q, k and v as e4m3 already, as the paper's does; they are made when the kernel
-is bound. Three things are new:
+The order of work is `fa3_gluon`'s, written out again because what differs is spread over all of it. q, k, v and the
+probabilities are e4m3 numbers (`fa3_fp8_quantize`), sums, softmax and lse stay fp32. The timed call takes q, k and v as
+e4m3 already, as the paper's does; they are made when the kernel is bound. Three things are new:
 
 - Scales. A block's scores are multiplied by its q's and its k's scale, so the running maximum is kept in scaled units.
   Its probabilities are multiplied by its v's scale and by 2^8 (e4m3 reaches from 2^-9 to 448): both are added to the
@@ -13,7 +13,7 @@ is bound. Three things are new:
 - Sums. The row sum is that of the probabilities before rounding; those after would have to be unpacked again. The
   difference is the mean of the rounding errors, far below a single one.
 
-Error: an e4m3 probability is off by at most 2^-4 of itself, independently of the next one; see `bench/check.py` for the
+Error: an e4m3 probability is off by at most 2^-4 of itself, independently of the next one; `bench/rounded.py` has the
 bound that follows. The tensor cores keep about 14 bits while they add 8-bit products (not documented), here over the
 whole sequence; adding each block's product to fp32 registers would mend that for one more addition an entry. Source:
 arXiv 2407.08608, Section 3.3 (without its random rotation, which is for inputs with outliers).

@@ -11,8 +11,7 @@ from app.kernels import fa3_schedule
 from app.kernels.fa3_combine import ROWS, fa3_combine
 from app.kernels.launching import launch
 from app.kernels.problem import Sizes
-
-SMS = 132  # of an H100 or H200, for when there is no GPU and kernels are only compiled
+from app.theory.gpus import GPUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,10 @@ def work(
 
 
 def multiprocessors(device: torch.device) -> int:
-    """SMs of the GPU."""
-    return int(torch.cuda.get_device_properties(device).multi_processor_count) if device.type == "cuda" else SMS
+    """SMs of the GPU; those of an H100 when there is none and kernels are only compiled."""
+    if device.type != "cuda":
+        return GPUS["h100_sxm5"].sms
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def room_for_parts(work: Work, q: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -50,6 +50,9 @@ class ClusterRoles:
         return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
 
+# Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
+SHORT, MIDDLING = 1024, 8192
+
 # A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64, for 80 at 128.
 _AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
 _AT_64_DEEP = ClusterRoles(3, 128, 3, 2, 1, 160, 32)
@@ -59,7 +62,7 @@ _AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=True)
 _AT_256 = ClusterRoles(2, 80, 2, 1, 1)
 _AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True)
 
-# (head_dim, causal) → for short, middling and long sequences (`app.kernels.configs.kind_of_length`). Under a mask
+# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Under a mask
 # both thread blocks of a cluster visit what the later one has to, which is much for nothing in a short sequence.
 DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
@@ -91,6 +94,11 @@ OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
         256: (),
     }
 )
+
+
+def kind_of_length(seqlen: int) -> int:
+    """0 for a short sequence, 1 for a middling one, 2 for a long one."""
+    return (seqlen > SHORT) + (seqlen > MIDDLING)
 
 
 def choices(head_dim: int) -> tuple[ClusterRoles, ...]:

@@ -150,12 +150,13 @@ class OwnClusterRoles:
 class OwnKernel:
     """What our own Hopper kernels use: at the head dimension compared, at each one, and an SM's limit.
 
-    `in_cuda` is the kernel in CUDA C++ on sequences of middling length.
+    `in_cuda` is the kernel in CUDA C++ on sequences longer than the first of `lengths_in_cuda`, up to the second.
     """
 
     shown: OwnRoles
     listed: tuple[OwnRoles, ...]
     in_cuda: tuple[OwnClusterRoles, ...]
+    lengths_in_cuda: tuple[int, int]
     consumer_rows: int
     smem_limit_bytes: int
 
@@ -287,13 +288,15 @@ def _own_kernel() -> OwnKernel:
         OwnRoles(head_dim, roles, hopper_roles.smem(roles, head_dim))
         for head_dim, roles in hopper_roles.DEFAULTS.items()
     )
+    kind = cluster_roles.kind_of_length(cluster_roles.MIDDLING)
     return OwnKernel(
         shown=next(own for own in listed if own.head_dim == SHAPE.head_dim),
         listed=listed,
         in_cuda=tuple(
-            OwnClusterRoles(head_dim, causal, defaults[1], cluster_roles.smem(defaults[1], head_dim))
+            OwnClusterRoles(head_dim, causal, defaults[kind], cluster_roles.smem(defaults[kind], head_dim))
             for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
         ),
+        lengths_in_cuda=(cluster_roles.SHORT, cluster_roles.MIDDLING),
         consumer_rows=hopper_roles.CONSUMER_ROWS,
         smem_limit_bytes=GPUS["h100_sxm5"].smem_per_block_bytes,
     )

@@ -6,15 +6,13 @@ each stop left alone for three frames. What is counted is the browser's own sum 
 (DevTools protocol, Performance.getMetrics). Not a test: timings depend on the machine.
 """
 
-import re
 import statistics
-import subprocess
-import sys
 from typing import Any
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from app import browser as chromium
+from tests.serving import served
 
 CASES = {
     "default": "",
@@ -56,18 +54,14 @@ def drive(page: Page, session: CDPSession, stops: int) -> dict[str, list[float]]
 
 def main() -> None:
     """Measure every case and print the table."""
-    command = [sys.executable, "-m", "app", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
-        assert server.stdout is not None
-        address = re.search(r"http://\S+", server.stdout.readline())
-        assert address is not None
+    with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
         print("milliseconds a stop: median (90th percentile)")
         for name, query in CASES.items():
             page = browser.new_page(viewport={"width": 1280, "height": 720})
             session = page.context.new_cdp_session(page)
             session.send("Performance.enable")
-            page.goto(f"{address.group().rstrip('/')}/?tier=low&{query}#lab")
+            page.goto(f"{address}/?tier=low&{query}#lab")
             page.wait_for_function("() => document.getElementById('lab-body')?.getAttribute('aria-busy') === 'false'")
             page.wait_for_function("() => window.exhibitStand !== undefined", timeout=60_000)
             page.wait_for_timeout(1500)
@@ -84,7 +78,6 @@ def main() -> None:
             print(f"{name:28} {'   '.join(cells)}", flush=True)
             page.close()
         browser.close()
-        server.terminate()
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ is the work of the page's own script in each animation frame. Draw calls and tri
 Not a test: timings depend on the machine.
 """
 
-import re
 import statistics
-import subprocess
 import sys
 
 from playwright.sync_api import Page, sync_playwright
 
 from app import browser as chromium
+from tests.serving import served
 
 NO_RASTER = """
 for (const name of ['drawArrays', 'drawElements', 'drawArraysInstanced', 'drawElementsInstanced', 'clear',
@@ -78,11 +77,7 @@ def measure(page: Page, address: str, script: str) -> str:
 def main() -> None:
     """Measure every case and print the table."""
     tier = sys.argv[1] if len(sys.argv) > 1 else "high"
-    command = [sys.executable, "-m", "app", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
-        assert server.stdout is not None
-        found = re.search(r"http://\S+", server.stdout.readline())
-        assert found is not None
+    with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.add_init_script(NO_RASTER)
@@ -90,9 +85,8 @@ def main() -> None:
         for name, (path, script) in CASES.items():
             before, _, anchor = path.partition("#")
             query = f"{before}{'' if before.endswith('?') else '&'}tier={tier}#{anchor}"
-            print(f"{name:30} {measure(page, found.group().rstrip('/') + query, script)}", flush=True)
+            print(f"{name:30} {measure(page, address + query, script)}", flush=True)
         browser.close()
-        server.terminate()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,5 @@
 """A real server and a real Chromium, once per session; each test gets a page of its own that records what it does."""
 
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
 
 from app import browser as chromium
+from tests.serving import served
 
 # The smallest window that still has the wide layout: software rendering takes its time by the pixel.
 SMALL = {"width": 920, "height": 420}
@@ -28,17 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    command = [sys.executable, "-m", "app", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        match = re.search(r"http://\S+", process.stdout.readline())
-        assert match is not None
-        address = match.group().rstrip("/")
-        transport = httpx2.HTTPTransport(retries=8)
-        with httpx2.Client(transport=transport) as client:
-            client.get(f"{address}/healthz", timeout=30)
+    with served() as address:
         yield address
-        process.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from app.kernels import capability, configs
-from app.kernels.bench import cases, tune
-from app.kernels.bench.cases import TimingCase
+from app.kernels.bench import ahead, cases, tune
+from app.kernels.bench.cases import CheckCase, TimingCase
 
 TILE = configs.Tile(32, 64, 8, 2, tma_add=True)
 
@@ -65,3 +65,16 @@ def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None
 def test_an_older_gpu_has_nothing_to_choose() -> None:
     capability.assume((8, 0))
     assert tune.candidates(cases.load().suites["quick"]) == []
+
+
+def test_every_default_that_will_run_is_compiled_ahead() -> None:
+    """What a kernel uses by default may depend on the length, and whether tiles are cut on every size."""
+
+    def job(kernel: str, seqlen: int, num_heads: int = 2) -> ahead.Job:
+        return ahead.Job(kernel, CheckCase("", "forward", 1, num_heads, seqlen, seqlen, 128, False, "bf16"))
+
+    lengths = (1024, 4096, 16384)  # one of each kind, all multiples of every block
+    defaults = {configs.cluster_roles_for(128, False, seqlen) for seqlen in lengths}
+    assert len(ahead.unique([job("fa3_cuda", seqlen) for seqlen in lengths])) == len(defaults) == 3
+    assert len(ahead.unique([job("fa3_cuda", 4096, heads) for heads in (1, 16)])) == 2
+    assert len(ahead.unique([job("fa3_gluon", seqlen) for seqlen in lengths])) == 1

@@ -33,10 +33,13 @@ class Job:
         """Jobs with equal keys compile the same kernels."""
         case = self.case
         sizes: object = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
-        if isinstance(self.roles, configs.Roles) and self.roles.cut_last:
+        roles = self.roles
+        if roles is None and self.kernel == "fa3_cuda":  # its default depends on the length
+            roles = configs.cluster_roles_for(case.head_dim, case.causal, case.seqlen_q)
+        if isinstance(roles, configs.Roles | configs.ClusterRoles) and roles.cut_last:
             sizes = (case.batch, case.num_heads, case.seqlen_q)  # they decide whether tiles are cut
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
-        return (self.kernel, kind, sizes, self.tile, self.backward_tile, self.roles)
+        return (self.kernel, kind, sizes, self.tile, self.backward_tile, roles)
 
 
 def unique(jobs: Iterable[Job]) -> list[Job]:

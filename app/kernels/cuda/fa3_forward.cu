@@ -245,18 +245,18 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         const int row = first_row(tile);
         const int open = CAUSAL ? min(tile.n_blocks - 1, (row + 1) / BLOCK_N) : tile.n_blocks - 1;  // without a mask
         int keep = 0;
-        auto visit = [&](int block, bool masked) {
-            wait_k(count);
+        // A turn on the tensor cores: scores with the next block of K, PV of the last one. Only PV still runs after it.
+        auto scores_and_output = [&](int of) {
             my_turn();
-            issue_scores(s, q_tile(turn), k_block(count));
+            issue_scores(s, q_tile(of), k_block(count));
             wait_v(count - 1);
             issue_output(o, p, v_block(count - 1), keep);
             your_turn();
             wgmma_wait<1>();
             pin(s);
-            release(bars.k_empty(count % STAGES));
-            if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
-            take_max(s, rows, rescale, a.scale);
+        };
+        // The exponentials of those scores while PV still runs; then they are the next left operand.
+        auto exp_beside_output = [&] {
             take_exp<0, EARLY>(s, rows, a.scale);
             if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
@@ -264,6 +264,14 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             release(bars.v_empty((count - 1) % STAGES));
             take_exp<EARLY, ALL>(s, rows, a.scale);
             to_operand(s, p);
+        };
+        auto visit = [&](int block, bool masked) {
+            wait_k(count);
+            scores_and_output(turn);
+            release(bars.k_empty(count % STAGES));
+            if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
+            take_max(s, rows, rescale, a.scale);
+            exp_beside_output();
             if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
 #pragma unroll
                 for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
@@ -288,22 +296,10 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 wait_q(turn + 1);
                 wait_k(count);
             }
-            my_turn();
-            issue_scores(s, q_tile(turn + 1), k_block(count));
-            wait_v(count - 1);
-            issue_output(o, p, v_block(count - 1), keep);
-            your_turn();
-            wgmma_wait<1>();
-            pin(s);
+            scores_and_output(turn + 1);
             if (more) release(bars.k_empty(count % STAGES));
             first_softmax(next);
-            take_exp<0, EARLY>(s, rows, a.scale);
-            if (LATE) when_known(rows, smem);
-            wgmma_wait<0>();
-            pin(o);
-            release(bars.v_empty((count - 1) % STAGES));
-            take_exp<EARLY, ALL>(s, rows, a.scale);
-            to_operand(s, p);
+            exp_beside_output();
             finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
         } else {
             wait_v(count - 1);

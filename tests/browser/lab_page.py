@@ -19,6 +19,7 @@ def open_lab(visit: Visit, query: str = "", seqlen: int = 4096) -> None:
     """The page at the laboratory, answered."""
     visit.go(f"/?tier=low&{query}#lab", stand=False)
     wait_for_answer(visit, seqlen)
+    visit.rest()
 
 
 def wait_for_answer(visit: Visit, seqlen: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import NARROW, Visit, open_visit
+from tests.browser.conftest import NARROW, Visit, box_of, open_visit
 from tests.browser.lab_page import (
     check_formulas,
     check_readouts,
@@ -81,8 +81,7 @@ def test_the_chart_is_a_lever_too(visit: Visit) -> None:
     visit.page.keyboard.press("Home")
     wait_for_answer(visit, 512)
     panel.scroll_into_view_if_needed()
-    box = panel.bounding_box()
-    assert box is not None
+    box = box_of(panel)
     visit.page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.5 * box["height"])
     visit.page.wait_for_function("() => Number(document.getElementById('seqlen').value) > 12")
 
@@ -91,10 +90,8 @@ def test_dragging_from_end_to_end_asks_for_one_sweep_only(visit: Visit) -> None:
     open_lab(visit, "seqlen=512", 512)
     lever = visit.page.locator("#seqlen")
     lever.evaluate("(lever) => lever.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    visit.page.wait_for_timeout(500)
+    box = box_of(lever)
     before = [url for url in visit.requests if "/api/" in url]
-    box = lever.bounding_box()
-    assert box is not None
     y = box["y"] + box["height"] / 2
     visit.page.mouse.move(box["x"] + 9, y)
     visit.page.mouse.down()
@@ -222,14 +219,12 @@ def test_a_thumb_reaches_the_lever_and_everything_is_large_enough(browser: Any, 
     visit = open_visit(browser, server, viewport=NARROW, has_touch=True, is_mobile=True)
     open_lab(visit, "ask=n")
     page = visit.page
-    height = page.locator("#lab").bounding_box()["height"]  # type: ignore[index]
+    height = box_of(page.locator("#lab"))["height"]
     for part in (0.05, 0.2, 0.4, 0.6, 0.8):
         page.evaluate(
             "(y) => scrollTo({ top: document.getElementById('lab').offsetTop + y, behavior: 'instant' })", part * height
         )
-        page.wait_for_timeout(200)
-        box = page.locator("#seqlen").bounding_box()
-        assert box is not None
+        box = box_of(page.locator("#seqlen"))
         assert 844 - 200 < box["y"] < box["y"] + box["height"] <= 844, part
         assert box["width"] > 300
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Route
 
-from tests.browser.conftest import Visit, open_visit
+from tests.browser.conftest import Visit, box_of, open_visit
 from tests.browser.lab_page import cards, check_readouts, open_lab, wait_for_answer
 
 SWEEP = "**/api/traffic/sweep**"
@@ -123,9 +123,7 @@ def test_a_server_that_dies_under_the_lever_loses_nothing(browser: Browser) -> N
         open_lab(visit)
         lever = page.locator("#seqlen")
         lever.evaluate("(lever) => lever.scrollIntoView({ block: 'center', behavior: 'instant' })")
-        page.wait_for_timeout(500)
-        box = lever.bounding_box()
-        assert box is not None
+        box = box_of(lever)
         y = box["y"] + box["height"] / 2
         page.mouse.move(box["x"] + 0.43 * box["width"], y)
         page.mouse.down()

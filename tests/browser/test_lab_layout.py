@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import NARROW, SMALL, WIDE, open_visit
+from tests.browser.conftest import NARROW, SMALL, WIDE, box_of, open_visit
 from tests.browser.lab_page import wait_for_answer
 
 SMALLEST = {"width": 320, "height": 640}
@@ -73,7 +73,6 @@ def test_two_settings_can_be_read_side_by_side_on_a_phone(browser: Browser, serv
     wait_for_answer(visit, 4096)
     table = visit.page.locator("#lab-compare")
     table.locator("td[data-value]").first.wait_for()
-    both = table.locator("tbody tr").first.locator("td").nth(1).bounding_box()
-    assert both is not None
+    both = box_of(table.locator("tbody tr").first.locator("td").nth(1))
     assert both["x"] + both["width"] <= NARROW["width"]
     visit.page.context.close()

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Playwright, Route
 
-from tests.browser.conftest import NARROW, WIDE, Visit, launch, open_visit
+from tests.browser.conftest import NARROW, WIDE, Visit, box_of, launch, open_visit
 
 AXE = Path(__file__).parent.parent.parent / "static" / "node_modules" / "axe-core" / "axe.min.js"
 SMALLEST = {"width": 320, "height": 640}
@@ -73,9 +73,7 @@ def test_without_a_script_every_chapter_has_its_picture(browser: Browser, server
         poster = page.locator(f"#chapter-{number} .poster")
         poster.scroll_into_view_if_needed()
         assert poster.is_visible()
-        box = poster.bounding_box()
-        assert box is not None
-        assert box["width"] > 200
+        assert box_of(poster)["width"] > 200
     page.wait_for_load_state("networkidle")
     assert len(posters(visit)) == 14
     page.context.close()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from app.browser import photograph
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, box_of
 
 ALGORITHMS = ["standard", "fa2"]
 
@@ -96,8 +96,7 @@ def test_playing_steps_and_pauses(visit: Visit, algorithm: str) -> None:
 def test_the_wheel_over_the_canvas_scrolls_the_page(visit: Visit) -> None:
     page = visit.go("/?tier=low")
     page.set_viewport_size({"width": 1280, "height": 720})
-    box = page.locator("#stand canvas").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("#stand canvas"))
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, 600)
     page.wait_for_function("() => scrollY >= 500")

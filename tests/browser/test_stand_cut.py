@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import luminance
-from tests.browser.conftest import NARROW, WIDE, Visit, open_visit
+from tests.browser.conftest import NARROW, WIDE, Visit, box_of, open_visit
 
 CUTS = {"z": '{"axis": "z", "at": 0.36}', "x": '{"axis": "x", "at": 0.66}'}
 # what a reader must find by name on a cut face, and the part picked there
@@ -129,8 +129,7 @@ def test_the_grip_moves_the_plane_by_pointer_and_by_key(visit: Visit) -> None:
     visit.settle()
     page.keyboard.press("Shift")  # a hand on the keys: from here on the page does not hold on to the linked place
     grip = page.locator(".stand-cut-grip")
-    box = grip.bounding_box()
-    assert box is not None
+    box = box_of(grip)
     start = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     scroll = page.evaluate(TEXT_AT)
     page.mouse.move(*start)
@@ -141,9 +140,7 @@ def test_the_grip_moves_the_plane_by_pointer_and_by_key(visit: Visit) -> None:
     moved = page.evaluate("() => window.exhibitStand.state.cut")
     assert moved["axis"] == "z"
     assert abs(moved["at"] - 0.36) > 0.02
-    after = grip.bounding_box()
-    assert after is not None
-    assert abs(after["x"] - box["x"]) > 8
+    assert abs(box_of(grip)["x"] - box["x"]) > 8
     assert re.search(r"cut=z-?[\d.]+", page.url)
     assert float(page.locator("#cut-at").input_value()) == pytest.approx(moved["at"], abs=0.006)
     assert page.locator("#return-camera").is_hidden()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from app.browser import photograph
-from tests.browser.conftest import WIDE, Visit, open_visit
+from tests.browser.conftest import WIDE, Visit, box_of, open_visit
 
 HAS_FLOW = "#stand-panel.has-flow"
 LINES = {"hbm": "hbm", "l2_to_sm": "l2"}
@@ -117,8 +117,7 @@ def test_two_methods_run_side_by_side_on_one_clock(visit: Visit, direction: str)
     visit.settle()
     # Both methods, both memories and the clock on one screen.
     for name in ("twin-left", "twin-right", "tally-left-hbm", "tally-right-l2", "play", "scrub"):
-        box = page.locator(f"#{name}").bounding_box()
-        assert box is not None
+        box = box_of(page.locator(f"#{name}"))
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= WIDE["height"], name
     assert page.locator("#twin-left").text_content() == "Standard"
@@ -170,8 +169,7 @@ def test_a_tile_can_be_picked_on_the_stand(visit: Visit) -> None:
     visit.go("/?tier=low&t=0.52&labels=0#chapter-7")
     shown(visit, "fa2 forward")
     visit.settle()
-    box = page.locator("#stand canvas").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("#stand canvas"))
     # Tiles wait in the L2 band across the middle of the die: somewhere along it one of them is met.
     for share in (0.44, 0.46, 0.48, 0.5, 0.52, 0.54, 0.56):
         page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * share)
@@ -189,8 +187,7 @@ def test_the_diagram_names_what_it_counts_and_opens_an_sm(visit: Visit) -> None:
     named = callouts(visit)
     assert any("132" in text and "144" in text for text in named)
     assert any("not published" in text for text in named)
-    box = page.locator("#stand canvas").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("#stand canvas"))
     at = (box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.6)
     found = []
     for _ in range(3):

@@ -1,48 +1,12 @@
-"""The thing to touch in each chapter: by mouse, by keyboard and by finger, and against what the server answers."""
+"""The thing to touch in each chapter: by mouse and by keyboard, and against what the server answers."""
 
 import itertools
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, WIDE, Visit, box_of, open_visit
-
-AXE = Path(__file__).parent.parent.parent / "static" / "node_modules" / "axe-core" / "axe.min.js"
-# The width at which pages must still flow without scrolling sideways (WCAG 1.4.10).
-REFLOW = {"width": 320, "height": 640}
-# The least height of what a finger is to hit, in px (WCAG 2.5.8).
-LEAST_TARGET = 24
-NAMES = {
-    1: "parts",
-    2: "ladder",
-    3: "roofline",
-    4: "round-trip",
-    5: "cut",
-    6: "sm",
-    7: "blocks",
-    8: "softmax",
-    9: "recompute",
-    10: "series",
-    11: "versions",
-    12: "exactness",
-    13: "pieces",
-}
-
-
-def touch(visit: Visit, chapter: int, query: str = "", *, stand: bool = False) -> Locator:
-    """The touch of a chapter, alive and in view."""
-    page = visit.go(f"/?tier=low{query}#chapter-{chapter}", stand=stand)
-    host = page.locator(f"#chapter-{chapter} .touch-host[data-touch={NAMES[chapter]}]")
-    page.keyboard.press("Shift")  # a hand on the keys: from here on the page does not hold on to the linked place
-    host.scroll_into_view_if_needed()
-    page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
-    visit.rest()
-    return host
-
-
-def said(host: Locator) -> str:
-    return (host.locator(".touch-said").first.text_content() or "").replace("\u00a0", " ")
+from tests.browser.conftest import Visit, box_of
+from tests.browser.touch_page import said, touch
 
 
 def lit(page: Page) -> list[str]:
@@ -380,74 +344,3 @@ def test_pieces_come_apart_and_one_can_be_isolated(visit: Visit) -> None:
     assert page.evaluate("() => window.exhibitStand.state.explode") == 1
     host.locator("li", has_text="Base").get_by_role("button").click()
     assert lit(page) == ["base"]
-
-
-@pytest.mark.parametrize("chapter", NAMES)
-def test_a_finger_reaches_every_touch(browser: Browser, server: str, chapter: int) -> None:
-    visit = open_visit(browser, server, viewport=NARROW, has_touch=True, is_mobile=True)
-    host = touch(visit, chapter)
-    page = visit.page
-    control = host.locator(".touch-live input:not([type=range]), .touch-live button:enabled, .part-list button").last
-    control.scroll_into_view_if_needed()
-    control.tap()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    small = host.evaluate(
-        """(host, least) => [...host.querySelectorAll('button, .touch-live label:has(input), select')]
-            .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < least)
-            .map((control) => control.textContent)""",
-        LEAST_TARGET,
-    )
-    assert small == []
-    assert visit.complaints == []
-    page.context.close()
-
-
-@pytest.mark.parametrize(
-    ("viewport", "size"), [(WIDE, "200%"), (REFLOW, "100%")], ids=["text at 200 %", "320 pixels wide"]
-)
-def test_no_touch_is_cut_off(browser: Browser, server: str, viewport: dict[str, int], size: str) -> None:
-    """Nothing runs out of the page sideways and no figure out of its frame."""
-    visit = open_visit(browser, server, viewport=viewport)
-    page = visit.go("/?tier=low", stand=False)
-    page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", size)
-    for chapter in NAMES:
-        host = page.locator(f"#chapter-{chapter} .touch-host")
-        host.scroll_into_view_if_needed()
-        page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
-        visit.rest()
-        # Looked at in one go: a figure that is laid out anew is a new element.
-        beyond = host.evaluate(
-            """(host) => [...host.querySelectorAll('.figure')].map((figure) =>
-                figure.getBoundingClientRect().right - host.getBoundingClientRect().right)"""
-        )
-        assert all(px <= 1 for px in beyond), (chapter, beyond)
-    wide = page.evaluate(
-        """() => [...document.querySelectorAll('.touch-host')]
-            .filter((host) => host.scrollWidth > host.clientWidth + 1
-                || host.getBoundingClientRect().right > innerWidth)
-            .map((host) => host.dataset.touch)"""
-    )
-    assert wide == []
-    page.context.close()
-
-
-@pytest.mark.parametrize(("theme", "viewport"), [("gallery", WIDE), ("dark", NARROW), ("projector", WIDE)])
-def test_axe_finds_nothing_in_touches(browser: Browser, server: str, theme: str, viewport: dict[str, int]) -> None:
-    visit = open_visit(browser, server, viewport=viewport)
-    page = visit.go(f"/?tier=low&theme={theme}", stand=False)
-    for chapter in NAMES:
-        host = page.locator(f"#chapter-{chapter} .touch-host")
-        host.scroll_into_view_if_needed()
-        page.wait_for_selector(f"#chapter-{chapter} .touch-host[data-ready]")
-    page.locator("#chapter-6 .gpc").first.click()
-    page.locator("#chapter-6 .sm").first.click()
-    page.locator("#chapter-12").get_by_role("button", name="Draw and compare").click()
-    page.locator("#chapter-12 .figure").wait_for()
-    page.locator("#chapter-3 .key-line .chip").first.click()
-    page.locator(".note:popover-open").wait_for()
-    page.evaluate(AXE.read_text())
-    found = page.evaluate(
-        "() => axe.run({include: [['.touch-host'], ['.note'], ['.levels']]}, {resultTypes: ['violations']})"
-    )
-    assert [(item["id"], [node["html"][:150] for node in item["nodes"][:3]]) for item in found["violations"]] == []
-    page.context.close()

@@ -348,7 +348,7 @@ extern "C" __global__ void __launch_bounds__((CONSUMERS + 1) * 128, 1)
             barrier_init(bars.v_full(stage), 1);
             barrier_init(bars.v_empty(stage), CONSUMERS * CLUSTER);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_ready();
     }
     if constexpr (CLUSTER == 2)
         cluster_meet();

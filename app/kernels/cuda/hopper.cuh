@@ -20,6 +20,9 @@ __device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
 
+// The barriers made so far are seen by the whole cluster and by the copy engine.
+__device__ __forceinline__ void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
 __device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -122,6 +125,15 @@ __device__ __forceinline__ void registers_up() {
 template <u32 COUNT>
 __device__ __forceinline__ void registers_down() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
+// Writes 0 to shared memory if one of the numbers is negative.
+__device__ __forceinline__ void store_if_negative(u32 smem, float x, float y) {
+    asm volatile(
+        "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
+        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
+        "f"(x), "f"(y)
+        : "memory");
 }
 
 // ---- arithmetic in one instruction

@@ -72,11 +72,7 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, fl
 // The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
 // not negative, which it cannot know) keeps it behind them.
 __device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
-    asm volatile(
-        "{ .reg .pred p; setp.lt.f32 p, %1, 0f00000000; setp.lt.or.f32 p, %2, 0f00000000, p;"
-        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
-        "f"(rows.sum[0]), "f"(rows.sum[1])
-        : "memory");
+    store_if_negative(smem, rows.sum[0], rows.sum[1]);
 }
 
 // The scores' registers, two by two, are the left operand of PV: no data moves.

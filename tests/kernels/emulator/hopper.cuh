@@ -1,0 +1,266 @@
+// Stands in for `app/kernels/cuda/hopper.cuh` where there is no GPU: the same functions, done by `machine.hpp`.
+// Sources: PTX ISA 8.x, the same sections; layouts of WGMMA's operands: "Asynchronous warpgroup-level matrix
+// instructions", "Register fragments and shared memory matrix layouts".
+#pragma once
+#include <algorithm>
+
+#include "machine.hpp"
+
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __shared__
+#define __align__(n)
+
+struct Index {
+    struct {
+        operator u32() const { return machine::now->thread; }
+    } x;
+};
+struct BlockIndex {
+    struct {
+        operator u32() const { return machine::block().index; }
+    } x;
+};
+inline Index threadIdx;
+inline BlockIndex blockIdx;
+// Shared memory is known by its address alone; it begins at 0, as aligned as can be.
+unsigned char room[1];
+inline u32 smem_address(const void*) { return 0; }
+
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
+struct uint4 { u32 x, y, z, w; };
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline uint4 make_uint4(u32 x, u32 y, u32 z, u32 w) { return {x, y, z, w}; }
+inline float __int_as_float(int bits) { float x; std::memcpy(&x, &bits, 4); return x; }
+using std::max;
+using std::min;
+
+template <class T>
+u64 bits_of(T value) {
+    u64 bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T>
+T of_bits(u64 bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+template <class T>
+T __shfl_xor_sync(u32, T value, int with) {
+    return of_bits<T>(machine::exchange(bits_of(value))[machine::now->thread % machine::WARP ^ with]);
+}
+template <class T>
+T __shfl_sync(u32, T value, int from) {
+    return of_bits<T>(machine::exchange(bits_of(value))[from]);
+}
+inline bool __any_sync(u32, bool value) {
+    const uint64_t* all = machine::exchange(value);
+    return std::any_of(all, all + machine::WARP, [](uint64_t each) { return each != 0; });
+}
+inline void __syncwarp() { machine::exchange(0); }
+inline void __syncthreads() {
+    machine::meet(machine::block().all, 32 * machine::block().warps.size(), "its thread block");
+}
+
+// ---- barriers
+
+inline void barrier_init(u32 barrier, u32 arrivals) {
+    machine::Barrier& made = machine::block().barriers[barrier];
+    if (made.arrivals) machine::fail("a barrier was made twice");
+    made.arrivals = made.awaited = arrivals;
+}
+inline void barriers_ready() {}
+inline void barrier_arrive(u32 barrier) { machine::arrive(machine::block(), barrier); }
+inline void barrier_expect(u32 barrier, u32 bytes) {
+    machine::barrier(machine::block(), barrier).bytes += bytes;
+    barrier_arrive(barrier);
+}
+inline void barrier_arrive_at(u32 barrier, u32 thread_block) {
+    machine::arrive(*machine::cluster.at(thread_block), barrier);
+}
+inline void barrier_wait(u32 barrier, u32 parity) {
+    machine::Barrier& there = machine::barrier(machine::block(), barrier);
+    machine::wait_until([&there, parity] { return there.parity != bool(parity); },
+                        "barrier " + std::to_string(barrier) + " to end its phase " + std::to_string(parity));
+}
+
+// A warp arrives as a whole: 32 for each `bar` instruction.
+inline void named_arrive(u32 number, u32 threads) {
+    machine::Meeting& there = machine::block().named[number];
+    if (++there.arrived == threads) there.arrived = 0, ++there.met;
+}
+inline void named_wait(u32 number, u32 threads) {
+    machine::meet(machine::block().named[number], threads, "named barrier " + std::to_string(number));
+}
+
+inline u32 rank_in_cluster() { return machine::block().rank; }
+inline void cluster_meet() {
+    machine::meet(machine::cluster_meeting, machine::fibers.size(), "its cluster");
+}
+
+// ---- shared memory in the swizzle of 128 bytes: three bits of the row go into the place of the 16-byte piece
+
+inline u32 swizzled(u32 address) { return address ^ (address >> 7 & 7) << 4; }
+inline uint8_t* smem_at(machine::ThreadBlock& block, u32 address, u32 bytes) {
+    if (u64(address) + bytes > block.smem.size()) machine::fail("beyond shared memory: " + std::to_string(address));
+    return block.smem.data() + address;
+}
+
+// ---- the copy engine
+
+// Made by the test: a tensor of 16-bit numbers, (64, rows, chunks, heads, batches), and the box of a load.
+struct alignas(64) TensorMap {
+    const unsigned short* base;
+    long long extent[4], stride[4];  // rows, chunks, heads, batches; strides in elements
+    int box_rows, box_chunks;
+};
+
+inline void load_box(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head, int batch, u32 to) {
+    if (smem % 1024 || head < 0 || head >= map.extent[2] || batch < 0 || batch >= map.extent[3])
+        machine::fail("a load that is not aligned or of a head that does not exist");
+    std::vector<machine::ThreadBlock*> blocks;
+    for (const auto& block : machine::cluster)
+        if (to >> block->rank & 1) blocks.push_back(block.get());
+    const u32 bytes = map.box_rows * map.box_chunks * 128;
+    machine::copies.push_back(
+        {[=] {
+             for (machine::ThreadBlock* block : blocks)
+                 for (int c = 0; c < map.box_chunks; ++c)
+                     for (int r = 0; r < map.box_rows; ++r) {
+                         const bool exists = row + r >= 0 && row + r < map.extent[0] && chunk + c < map.extent[1];
+                         const unsigned short* from = map.base + (row + r) * map.stride[0] +
+                                                      (chunk + c) * map.stride[1] + head * map.stride[2] +
+                                                      batch * map.stride[3];
+                         for (int i = 0; i < 64; ++i) {
+                             const unsigned short value = exists ? from[i] : 0;
+                             const u32 place = swizzled(smem + (c * map.box_rows + r) * 128 + 2 * i);
+                             std::memcpy(smem_at(*block, place, 2), &value, 2);
+                         }
+                     }
+         },
+         [=] {
+             for (machine::ThreadBlock* block : blocks) {
+                 machine::Barrier& there = machine::barrier(*block, barrier);
+                 there.bytes -= bytes;
+                 there.look();
+             }
+         }});
+}
+inline void tma_load(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head, int batch) {
+    load_box(smem, map, barrier, row, chunk, head, batch, 1u << machine::block().rank);
+}
+inline void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head, int batch) {
+    load_box(smem, map, barrier, row, chunk, head, batch, 3);
+}
+
+// ---- numbers of 16 bits
+
+#if BF16
+inline float number(unsigned short bits) { return __int_as_float(int(bits) << 16); }
+inline unsigned short rounded(float x) {
+    const u32 bits = u32(bits_of(x));
+    if (x != x) return 0x7fff;
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+#else
+inline float number(unsigned short bits) { return float(of_bits<_Float16>(bits)); }
+inline unsigned short rounded(float x) { return bits_of(_Float16(x)); }
+#endif
+inline u32 pack(float low, float high) { return rounded(low) | u32(rounded(high)) << 16; }
+inline float exp2_fast(float x) { return std::exp2(x); }
+inline float log2_fast(float x) { return std::log2(x); }
+
+// ---- the tensor cores
+
+inline u64 matrix(u32 smem, u32 chunk, u32 step) {
+    return u64((smem & 0x3FFFF) >> 4) | u64(chunk >> 4) << 16 | u64(step >> 4) << 32 | 1ull << 62;
+}
+
+// Number (i, k) of an operand in shared memory: rows of `i` along k (`turned` false), or rows of k along i.
+inline float in_smem(machine::ThreadBlock& block, u64 matrix, bool turned, int i, int k) {
+    const u32 start = (matrix & 0x3FFF) << 4, chunk = (matrix >> 16 & 0x3FFF) << 4, step = (matrix >> 32 & 0x3FFF) << 4;
+    const int row = turned ? k : i, along = turned ? i : k;
+    unsigned short bits;
+    const u32 place = start + along / 64 * chunk + row / 8 * step + row % 8 * 128 + along % 64 * 2;
+    std::memcpy(&bits, smem_at(block, swizzled(place), 2), 2);
+    return number(bits);
+}
+
+// d[64, COLUMNS] = a[64, 16] b[16, COLUMNS] (+ d), one thread's part: rows r and r + 8 of its warp's 16, of every eight
+// columns two. `left(row, k)` gives a's number.
+template <int COLUMNS, class Left>
+void multiply(float* d, machine::ThreadBlock& block, int thread, const Left& left, u64 b, bool turned, bool keep) {
+    // The right operand is the same for all threads of the instruction.
+    static float right[COLUMNS / 2][2][16];
+    static u64 held = ~0ull;
+    if (held != machine::instructions) {
+        held = machine::instructions;
+        for (int i = 0; i < COLUMNS; ++i)
+            for (int k = 0; k < 16; ++k) right[i / 2][i % 2][k] = in_smem(block, b, turned, i, k);
+    }
+    for (int half = 0; half < 2; ++half) {
+        const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * half;
+        float a[16];
+        for (int k = 0; k < 16; ++k) a[k] = left(row, k);
+        for (int j = 0; j < COLUMNS / 8; ++j)
+            for (int c = 0; c < 2; ++c) {
+                float& sum = d[4 * j + 2 * half + c];
+                float of_step = 0;
+                for (int k = 0; k < 16; ++k) of_step += a[k] * right[4 * j + thread % 4][c][k];
+                sum = keep ? sum + of_step : of_step;
+            }
+    }
+}
+
+// Both operands in shared memory.
+template <int COLUMNS>
+void product_of_smem(float* d, u64 a, bool a_turned, u64 b, bool b_turned, int keep) {
+    machine::ThreadBlock& block = machine::block();
+    machine::now->open.push_back({[=, &block](int thread, const machine::Group&) {
+        const auto left = [&](int row, int k) { return in_smem(block, a, a_turned, row, k); };
+        multiply<COLUMNS>(d, block, thread, left, b, b_turned, keep);
+    }});
+}
+
+// The left operand in registers: four words a thread, each two numbers side by side.
+template <int COLUMNS>
+void product_of_registers(float* d, const u32& a0, const u32& a1, const u32& a2, const u32& a3, u64 b, bool b_turned,
+                          int keep) {
+    machine::ThreadBlock& block = machine::block();
+    const int step = machine::now->open.size();
+    machine::now->open.push_back({[=, &block](int thread, const machine::Group& group) {
+                                      const auto left = [&](int row, int k) {
+                                          const int there = thread / 32 * 32 + row % 8 * 4 + k % 8 / 2;
+                                          const u32 both =
+                                              *group.of_thread[there][step].left[row % 16 / 8 + k / 8 * 2];
+                                          return number(both >> 16 * (k % 2));
+                                      };
+                                      multiply<COLUMNS>(d, block, thread, left, b, b_turned, keep);
+                                  },
+                                  {&a0, &a1, &a2, &a3}});
+}
+
+inline void wgmma_begin() {}
+inline void wgmma_commit() { machine::commit(); }
+template <int STILL_RUNNING>
+void wgmma_wait() {
+    machine::finish_but(STILL_RUNNING);
+}
+template <int N>
+void pin(float (&)[N]) {}
+template <u32 COUNT>
+void registers_up() {}
+template <u32 COUNT>
+void registers_down() {}
+inline void store_if_negative(u32, float, float) {}

@@ -1,0 +1,127 @@
+"""The CUDA kernel's source, run without a GPU: right by the bench's own rule, in whatever order its threads go on.
+
+Threads, copies and tensor cores of a cluster are emulated (`emulated.py`), late and early by chance, so a wait that is
+missing is found here and not only on a GPU, where it may hold for years. That the emulator can tell is shown by kernels
+with one passage made wrong.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kernels.emulated import COMPILER, Emulator
+
+if COMPILER is None:
+    pytest.skip("there is no C++ compiler here", allow_module_level=True)
+
+from app.kernels import fa3_cuda
+from app.kernels.bench import check
+from app.kernels.bench.cases import CheckCase
+from app.kernels.problem import Problem
+from app.theory import cluster_roles
+from app.theory.cluster_roles import ClusterRoles
+
+SMS = 4
+SEEDS = 8
+CODE = sorted(
+    {
+        (head_dim, causal, roles)
+        for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
+        for roles in (*defaults, *cluster_roles.OTHERS[head_dim])
+    },
+    key=str,
+)
+IN_PAIRS = ClusterRoles(2, 128, 2, 2, 2, lazy=True)
+ALONE = ClusterRoles(2, 80, 2, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("emulated")
+
+
+def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles, problem: Problem | None = None) -> check.Verdict:
+    """What the bench's rule says about one run; RuntimeError if the kernel does not come to its end."""
+    fa3_cuda._loaded.cache_clear()
+    drawn, _ = check.draw(case, "cpu", seed=7)
+    with emulator.in_place(SMS):
+        bound = fa3_cuda.bind(problem or drawn, roles)
+        found = check.results(bound, "forward")
+    return check.judge(found, check.truth(problem or drawn, bound), case.dtype)
+
+
+def case(seqlen: int, head_dim: int, causal: bool, **more: object) -> CheckCase:
+    given = {"batch": 1, "num_heads": 2, "dtype": "bf16", **more}
+    return CheckCase("", "forward", seqlen_q=seqlen, seqlen_k=seqlen, head_dim=head_dim, causal=causal, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("head_dim", "causal", "roles"), CODE, ids=str)
+def test_every_choice_is_right(folder: Path, head_dim: int, causal: bool, roles: ClusterRoles) -> None:
+    """Lengths around a block and a tile, and one of several tiles a list, so that every place is used again."""
+    for seqlen in (1, 129, 777):
+        found = verdict(Emulator(folder, seed=seqlen), case(seqlen, head_dim, causal, dtype="fp16"), roles)
+        assert found.ok, (seqlen, found.message)
+
+
+@pytest.mark.parametrize(("roles", "causal"), [(IN_PAIRS, True), (IN_PAIRS, False), (ALONE, True)], ids=str)
+@pytest.mark.parametrize(
+    "more",
+    [{"num_heads": 4, "num_heads_kv": 2, "batch": 2}, {"spread": 30.0}, {"dtype": "fp16"}],
+    ids=["shared heads", "large values", "fp16"],
+)
+def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more: dict[str, object]) -> None:
+    found = verdict(Emulator(folder), case(300, 128, causal, **{"dtype": "bf16", **more}), roles)
+    assert found.ok, found.message
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_no_order_of_events_matters(folder: Path, seed: int) -> None:
+    found = verdict(Emulator(folder, seed=seed), case(777, 128, True), IN_PAIRS)
+    assert found.ok, found.message
+
+
+WRONG = {
+    "scores read too early": ("            wgmma_wait<1>();\n", ""),
+    "PV before V has come": ("            wait_v(count - 1);\n            issue_output", "            issue_output"),
+    "K given back before it was read": (
+        "            scores_and_output(turn);\n            release(bars.k_empty(count % STAGES));\n",
+        "            release(bars.k_empty(count % STAGES));\n            scores_and_output(turn);\n",
+    ),
+    "V given back before it was read": (
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n"
+        "            take_exp",
+        "            release(bars.v_empty((count - 1) % STAGES));\n            wgmma_wait<0>();\n            pin(o);\n"
+        "            take_exp",
+    ),
+    "the other thread block is not told": ("if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);", ""),
+    "q's place is never free": ("if (teller) barrier_arrive(bars.q_empty(turn % Q_STAGES));", ""),
+    "nobody begins": ("if (consumer == CONSUMERS - 1) your_turn();", ""),
+    "the producer does not wait": ("barrier_wait(empty, (count / STAGES & 1) ^ 1);", ""),
+    "a phase is mistaken": (
+        "barrier_wait(bars.k_full(n % STAGES), n / STAGES & 1);",
+        "barrier_wait(bars.k_full(n % STAGES), 0);",
+    ),
+    "the thread block leaves too early": ("    if constexpr (CLUSTER == 2) cluster_meet();  // the", "    // the"),
+    "the last block is not masked": ("(CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1)", "(row + 8 * half)"),
+    "mask off by one": ("min(row + 8 * half, seqlen - 1)", "min(row + 8 * half + 1, seqlen - 1)"),
+    "no rescale": ("o[i] *= rescale[i / 2 % 2]", "o[i] *= 1"),
+    "no running maximum": ("rows.max[half] = max;", "rows.max[half] = 0;"),
+    "the operand changes under the product": (
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n"
+        "            take_exp<EARLY, ALL>(s, rows, a.scale);\n            to_operand(s, p);\n",
+        "            take_exp<EARLY, ALL>(s, rows, a.scale);\n            to_operand(s, p);\n"
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG.values(), ids=WRONG)
+def test_a_wrong_kernel_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    causal = "seqlen - 1) : seqlen - 1)" not in edit[0]
+    for seed in range(SEEDS):
+        try:
+            if not verdict(Emulator(folder, edit, seed), case(777, 128, causal), IN_PAIRS).ok:
+                return
+        except RuntimeError:
+            return
+    raise AssertionError("it passed")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.kernels import capability
-from app.theory import cluster_roles, hopper_roles
+from app.theory import backward_roles, cluster_roles, hopper_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ MOST_O_COLUMNS = hopper_roles.MOST_O_COLUMNS
 Roles = hopper_roles.Roles
 ClusterRoles = cluster_roles.ClusterRoles
 kind_of_length = cluster_roles.kind_of_length
-Choice = Tile | Roles | ClusterRoles
+BackwardRoles = backward_roles.BackwardRoles
+Choice = Tile | Roles | ClusterRoles | BackwardRoles
 
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
 # the other computes.
@@ -77,6 +78,8 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("fa3_cuda", "forward", 64): cluster_roles.choices(64),
         ("fa3_cuda", "forward", 128): cluster_roles.choices(128),
         ("fa3_cuda", "forward", 256): cluster_roles.choices(256),
+        ("fa3_cuda", "backward", 64): backward_roles.choices(64),
+        ("fa3_cuda", "backward", 128): backward_roles.choices(128),
         # half the bytes: at head_dim 128 q twice 16 KiB, k and v 16 KiB a stage each, o 32 KiB; named barriers allow
         # three stages with two consumers, two with three
         ("fa3_fp8_gluon", "forward", 64): (
@@ -179,6 +182,8 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
 
 def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:
     """What is used without tuning: the first choice, but for the kernel that has a choice for each kind of problem."""
+    if kernel == "fa3_cuda" and direction == "backward":
+        return backward_roles.DEFAULTS[head_dim, causal]
     if kernel == "fa3_cuda":
         return cluster_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
     return choices(kernel, direction, head_dim)[0]
@@ -217,6 +222,13 @@ def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
     """`in_use` of the kernel in CUDA C++."""
     found = in_use("fa3_cuda", "forward", head_dim, causal, seqlen)
     assert isinstance(found, ClusterRoles)
+    return found
+
+
+def backward_roles_for(head_dim: int, causal: bool, seqlen: int) -> BackwardRoles:
+    """`in_use` of its backward pass."""
+    found = in_use("fa3_cuda", "backward", head_dim, causal, seqlen)
+    assert isinstance(found, BackwardRoles)
     return found
 
 

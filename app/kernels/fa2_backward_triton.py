@@ -29,9 +29,10 @@ WARPS = 8
 @triton.jit(do_not_specialize=["heads", "seqlen_q", "rows_padded"])
 def fa2_row_statistics(
     o, do, lse, lse_log2, delta, dq_acc, heads, seqlen_q, rows_padded,
-    HEAD_DIM: tl.constexpr, ROWS: tl.constexpr, LOG2_E: tl.constexpr,
+    HEAD_DIM: tl.constexpr, ROWS: tl.constexpr, LOG2_E: tl.constexpr, CLEAR: tl.constexpr,
 ):  # fmt: skip
-    """delta = rowsum(dO∘O), the log-sum-exp in base 2, and zeros in dq_acc. Rows that do not exist get inf and 0."""
+    """delta = rowsum(dO∘O), the log-sum-exp in base 2, and (`CLEAR`) zeros in dq_acc. Rows that do not exist get inf
+    and 0."""
     m_block = tl.program_id(0) % (rows_padded // ROWS)
     batch_head = tl.program_id(0) // (rows_padded // ROWS)
     first_row = m_block * ROWS
@@ -45,8 +46,9 @@ def fa2_row_statistics(
     tl.store(delta + padded, tl.sum(o_tile * do_tile, 1))
     row_lse = tl.load(lse + row_of_all, mask=real, other=float("inf"))
     tl.store(lse_log2 + padded, row_lse * LOG2_E)
-    zeros = tl.zeros([ROWS, HEAD_DIM], tl.float32)
-    tl.store(dq_acc + row_of_all[:, None] * HEAD_DIM + tl.arange(0, HEAD_DIM)[None, :], zeros, mask=real[:, None])
+    if CLEAR:
+        zeros = tl.zeros([ROWS, HEAD_DIM], tl.float32)
+        tl.store(dq_acc + row_of_all[:, None] * HEAD_DIM + tl.arange(0, HEAD_DIM)[None, :], zeros, mask=real[:, None])
 
 
 @triton.jit
@@ -156,8 +158,9 @@ def backward(
     if tile.block_m > ROWS:
         raise KernelInputError(f"block_m is at most {ROWS} in the backward pass, got {tile.block_m}")
     gradients = gradients or Gradients(torch.empty_like(q), torch.empty_like(k), torch.empty_like(v))
-    lse_log2, delta, dq_acc = _row_statistics(problem, saved, sizes)
-    rows_padded = lse_log2.shape[-1]
+    rows_padded = triton.cdiv(sizes.seqlen_q, ROWS) * ROWS
+    dq_acc = torch.empty(sizes.heads, sizes.seqlen_q, sizes.head_dim, dtype=torch.float32, device=q.device)
+    lse_log2, delta = row_statistics(problem, saved, sizes, rows_padded, dq_acc)
     statistics = [tiles_of(tensor, 1, tile.block_m) for tensor in (lse_log2, delta)]
     launch(
         fa2_backward,
@@ -203,12 +206,16 @@ def backward(
     return gradients
 
 
-def _row_statistics(problem: Problem, saved: Forward, sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(lse in base 2, delta), both (heads, rows padded to a multiple of ROWS), and dq_acc, cleared."""
-    rows_padded = triton.cdiv(sizes.seqlen_q, ROWS) * ROWS
-    fp32 = {"dtype": torch.float32, "device": problem.q.device}
-    lse_log2, delta = (torch.empty(sizes.heads, rows_padded, **fp32) for _ in range(2))
-    dq_acc = torch.empty(sizes.heads, sizes.seqlen_q, sizes.head_dim, **fp32)
+def row_statistics(
+    problem: Problem, saved: Forward, sizes: Sizes, rows_padded: int, clear: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(lse in base 2, delta), both (heads, rows_padded) in fp32; `rows_padded` is a multiple of ROWS.
+
+    `clear`, fp32 of (heads, seqlen, head_dim), is filled with zeros on the way.
+    """
+    lse_log2, delta = (
+        torch.empty(sizes.heads, rows_padded, dtype=torch.float32, device=problem.q.device) for _ in range(2)
+    )
     launch(
         fa2_row_statistics,
         (rows_padded // ROWS * sizes.heads,),
@@ -217,13 +224,14 @@ def _row_statistics(problem: Problem, saved: Forward, sizes: Sizes) -> tuple[tor
         saved.lse,
         lse_log2,
         delta,
-        dq_acc,
+        lse_log2 if clear is None else clear,
         sizes.num_heads,
         sizes.seqlen_q,
         rows_padded,
         HEAD_DIM=sizes.head_dim,
         ROWS=ROWS,
         LOG2_E=LOG2_E,
+        CLEAR=clear is not None,
         num_warps=WARPS,
     )
-    return lse_log2, delta, dq_acc
+    return lse_log2, delta

@@ -9,19 +9,21 @@ Source of the order: arXiv 2407.08608, section 3.
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import torch
 
-from app.kernels import configs, fa3_work, launching, nvrtc
+from app.kernels import configs, fa3_cuda_backward, fa3_work, launching, nvrtc, wgmma
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import Bound, Forward, Problem, check
+from app.theory.backward_roles import BLOCK_N, HEAD_DIMS
 from app.theory.cluster_roles import smem
 from app.theory.shapes import BlockShape
 
-LOG2_E = 1.4426950408889634
+LOG2_E = math.log2(math.e)
 
 
 class _Arguments(ctypes.Structure):
@@ -44,39 +46,6 @@ class _Arguments(ctypes.Structure):
     )
 
 
-def wgmma_header(block_n: int, head_dim: int, dtype: str) -> str:
-    """The two tensor-core instructions a kernel of these sizes needs: 64 rows, 16 steps of depth, 32-bit sums.
-
-    Written by a program because an instruction names every register of its result. Source: PTX ISA, wgmma.mma_async.
-    """
-    return "\n".join(
-        ("#pragma once", _product("product_ss", block_n, dtype, False), _product("product_rs", head_dim, dtype, True))
-    )
-
-
-def _product(name: str, columns: int, dtype: str, left_in_registers: bool) -> str:
-    count = columns // 2
-    results = ", ".join(f"%{i}" for i in range(count))
-    constraints = ", ".join(f'"+f"(d[{i}])' for i in range(count))
-    if left_in_registers:
-        takes = "u32 a0, u32 a1, u32 a2, u32 a3"
-        left = "{" + ", ".join(f"%{count + i}" for i in range(4)) + "}"
-        inputs = ", ".join(f'"r"(a{i})' for i in range(4))
-        used, transposed = 4, "1"  # the right operand's rows lie one after the other, as V's do
-    else:
-        takes, left, inputs, used, transposed = "u64 a", f"%{count}", '"l"(a)', 1, "0, 0"
-    right, keep = f"%{count + used}", f"%{count + used + 1}"
-    return f"""
-__device__ __forceinline__ void {name}(float (&d)[{count}], {takes}, u64 b, int keep) {{
-    asm volatile(
-        "{{ .reg .pred p; setp.ne.b32 p, {keep}, 0;"
-        " wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{dtype}.{dtype}"
-        " {{{results}}}, {left}, {right}, p, 1, 1, {transposed}; }}"
-        : {constraints}
-        : {inputs}, "l"(b), "r"(keep));
-}}"""
-
-
 def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
     """The machine code for one kind of problem."""
     constants = {
@@ -93,9 +62,9 @@ def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRole
         "CONSUMER_REGISTERS": shape.consumer_registers,
         "PRODUCER_REGISTERS": shape.producer_registers,
     }
-    kind = "bf16" if dtype == "bf16" else "f16"
-    header = {"wgmma.cuh": wgmma_header(shape.block_n, head_dim, kind)}
-    return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, header)
+    scores = wgmma.product("product_ss", shape.block_n, dtype, left="smem")
+    output = wgmma.product("product_rs", head_dim, dtype, left="registers")
+    return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(scores, output))
 
 
 @lru_cache(maxsize=64)
@@ -104,10 +73,14 @@ def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles
     return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem(shape, head_dim).total)
 
 
-def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
+def bind(
+    problem: Problem,
+    roles: configs.ClusterRoles | None = None,
+    backward_roles: configs.BackwardRoles | None = None,
+) -> Bound:
     """The kernel tied to `problem` (self-attention; key/value heads may be shared), outputs NaN until written.
 
-    KernelInputError when the tensors do not fit.
+    With `problem.do` the backward pass too, head_dim 64 and 128. KernelInputError when the tensors do not fit.
     """
     sizes = check(problem, same_lengths=True, grouped=True)
     shape = roles or configs.cluster_roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
@@ -129,7 +102,7 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     if launching.compiling():
         compiled(sizes.head_dim, problem.causal, dtype, shape)
         fa3_work.combine(work, parts, o, lse)
-        return Bound(lambda: Forward(o, lse), block=block, settings=settings)
+        return _with_backward(problem, Bound(lambda: Forward(o, lse), block=block, settings=settings), backward_roles)
     kernel = _loaded(sizes.head_dim, problem.causal, dtype, compiled_part(shape), q.device.index or 0)
     maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
     maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
@@ -153,7 +126,21 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         fa3_work.combine(work, parts, o, lse)
         return Forward(o, lse)
 
-    return Bound(run, block=block, settings=settings)
+    return _with_backward(problem, Bound(run, block=block, settings=settings), backward_roles)
+
+
+def _with_backward(problem: Problem, bound: Bound, roles: configs.BackwardRoles | None) -> Bound:
+    if problem.do is None:
+        return bound
+    check(problem, head_dims=HEAD_DIMS, grouped=True)
+    head_dim, seqlen = problem.q.shape[-1], problem.q.shape[2]
+    roles = roles or configs.backward_roles_for(head_dim, problem.causal, seqlen)
+    return replace(
+        bound,
+        backward=fa3_cuda_backward.bind(problem, bound.forward(), roles),
+        backward_block=BlockShape(roles.block_m, BLOCK_N),
+        settings=f"{bound.settings}; backward {roles}",
+    )
 
 
 def compiled_part(shape: configs.ClusterRoles) -> configs.ClusterRoles:

@@ -27,6 +27,8 @@ CHUNK_ENTRIES = 2**27
 class Results:
     """Tensors by name: o and lse, and with a gradient of the output also dq, dk, dv; (heads, rows, head_dim).
 
+    Where query heads share k and v, dk and dv are of the key/value heads: sums over each group.
+
     `spread`, where asked for, is √(Σ p² |v|²) over the keys of each row: how far o moves, as a root mean square, when
     every probability p is off by a share of its own of it, for each unit of that share.
     """
@@ -109,8 +111,16 @@ def _attention(
         dv += kept.to(wide).mT @ do[:, rows].to(wide)
     tensors = {name: torch.cat(chunks, 1) for name, chunks in by_chunk.items() if chunks}
     if do is not None:
-        tensors |= {"dk": dk.to(dtype), "dv": dv.to(dtype)}
+        tensors |= {name: _of_groups(sums, heads, group).to(dtype) for name, sums in (("dk", dk), ("dv", dv))}
     return Results(tensors)
+
+
+def _of_groups(sums: torch.Tensor, heads: list[int], group: int) -> torch.Tensor:
+    """Sums over the query heads of each group. ValueError when `heads` are not whole groups, one after the other."""
+    firsts = heads[::group]
+    if heads != [first + i for first in firsts for i in range(group)] or any(first % group for first in firsts):
+        raise ValueError(f"gradients of shared k and v need whole groups of {group} heads, got {heads}")
+    return sums.unflatten(0, (len(firsts), group)).sum(1)
 
 
 def _visible(

@@ -35,6 +35,7 @@ class Kernel:
     directions: tuple[str, ...]
     needs: tuple[str, ...]
     head_dims: tuple[int, ...] = HEAD_DIMS
+    backward_head_dims: tuple[int, ...] = HEAD_DIMS
     dtypes: tuple[str, ...] = DTYPES
     different_lengths: bool = False
     dropout: bool = False
@@ -54,6 +55,11 @@ class Kernel:
         """Whether it is one of ours, which can be compiled ahead."""
         return "triton" in self.needs or "nvrtc" in self.needs
 
+    def has(self, direction: str, head_dim: int) -> bool:
+        """Whether a pass of it takes this head_dim."""
+        limited = self.backward_head_dims if direction == "backward" else HEAD_DIMS
+        return direction in self.directions and head_dim in self.head_dims and head_dim in limited
+
     def cannot_run(self, *, direction: str, dtype: str, head_dim: int, same_lengths: bool = True) -> str | None:
         """Why it cannot run this here, in one clause; None when it can be tried."""
         if direction not in self.directions:
@@ -62,6 +68,8 @@ class Kernel:
             return f"it has no {dtype}"
         if head_dim not in self.head_dims:
             return f"it has no head_dim {head_dim}"
+        if not self.has(direction, head_dim):
+            return f"its {direction} pass has no head_dim {head_dim}"
         if not same_lengths and not self.different_lengths:
             return "it takes queries and keys of one length only"
         return capability.missing(self.needs)
@@ -119,10 +127,11 @@ KERNELS: tuple[Kernel, ...] = (
         "FlashAttention-3 style, Hopper, CUDA C++",
         "the same order, with blocks of any size and one load for two thread blocks",
         "app.kernels.fa3_cuda:bind",
-        ("forward",),
-        ("torch", "cuda", "nvrtc", "hopper"),
+        BOTH,
+        (*TRITON, "nvrtc", "hopper"),
+        backward_head_dims=(64, 128),
         grouped=True,
-        counted_as=("fa2", "with_lse", None),
+        counted_as=("fa2", "with_lse", "kernel"),
     ),
     Kernel(
         "fa3_fp8_gluon",

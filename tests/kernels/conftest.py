@@ -18,6 +18,7 @@ NEED_TORCH = {
         "ahead",
         "check",
         "fa3_combine",
+        "backward_emulated",
         "fa3_emulated",
         "fp8_ahead",
         "fp8_quantize",

@@ -11,9 +11,11 @@ from app.kernels import capability
 if not (capability.has_torch() and capability.has_nvrtc()):
     pytest.skip("PyTorch or cuda-bindings is not installed", allow_module_level=True)
 
-from app.kernels import fa3_cuda, nvrtc
-from app.theory import cluster_roles
+from app.kernels import fa3_cuda, fa3_cuda_backward, nvrtc, wgmma
+from app.theory import backward_roles, cluster_roles
+from app.theory.backward_roles import BackwardRoles
 from app.theory.cluster_roles import ClusterRoles
+from app.theory.gpus import GPUS
 
 CODE = sorted(
     {
@@ -23,6 +25,13 @@ CODE = sorted(
     },
     key=str,
 )
+
+BACKWARD = [
+    (head_dim, causal, roles)
+    for head_dim in backward_roles.HEAD_DIMS
+    for causal in (False, True)
+    for roles in backward_roles.choices(head_dim)
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,7 +45,17 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> object:
 def test_it_compiles_without_spills_and_the_tensor_cores_run_freely(
     head_dim: int, causal: bool, roles: ClusterRoles
 ) -> None:
-    cubin = fa3_cuda.compiled(head_dim, causal, "bf16", roles)
+    assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles))
+
+
+@pytest.mark.parametrize(("head_dim", "causal", "roles"), BACKWARD, ids=str)
+def test_so_does_the_backward_pass(head_dim: int, causal: bool, roles: BackwardRoles) -> None:
+    for dtype in ("bf16", "fp16"):
+        assert_runs_freely(fa3_cuda_backward.compiled(head_dim, causal, dtype, roles))
+    assert backward_roles.smem_bytes(roles, head_dim) <= GPUS["h100_sxm5"].smem_per_block_bytes
+
+
+def assert_runs_freely(cubin: nvrtc.Cubin) -> None:
     assert cubin.code.startswith(b"\x7fELF")
     spilled = re.findall(r"(\d+) bytes spill stores", cubin.log)
     assert spilled
@@ -46,19 +65,19 @@ def test_it_compiles_without_spills_and_the_tensor_cores_run_freely(
 
 def test_fp16_is_another_instruction_and_other_code() -> None:
     roles = cluster_roles.DEFAULTS[128, False][0]
-    assert ".f16.f16" in fa3_cuda.wgmma_header(128, 128, "f16")
+    assert ".f16.f16" in wgmma.product("product_ss", 128, "fp16", left="smem")
     codes = {fa3_cuda.compiled(128, False, dtype, roles).code for dtype in ("bf16", "fp16")}
     assert len(codes) == 2
 
 
-@pytest.mark.parametrize(("block_n", "head_dim"), [(128, 64), (80, 256), (128, 128)])
-def test_an_instruction_names_each_register_of_its_result_once(block_n: int, head_dim: int) -> None:
-    scores, output = fa3_cuda.wgmma_header(block_n, head_dim, "bf16").split("product_rs")
-    for text, columns in ((scores, block_n), (output, head_dim)):
-        names = re.search(r"bf16\.bf16\"?\s*\"? \{([^}]*)\}", text)
-        assert names is not None
-        assert names[1].split(", ") == [f"%{i}" for i in range(columns // 2)]
-        assert re.findall(r'"\+f"\(d\[(\d+)\]\)', text) == [str(i) for i in range(columns // 2)]
+@pytest.mark.parametrize("left", ["smem", "turned", "registers"])
+@pytest.mark.parametrize("columns", [64, 80, 256])
+def test_an_instruction_names_each_register_of_its_result_once(columns: int, left: str) -> None:
+    text = wgmma.product("product", columns, "bf16", left=left)
+    names = re.search(r"bf16\.bf16\"?\s*\"? \{([^}]*)\}", text)
+    assert names is not None
+    assert names[1].split(", ") == [f"%{i}" for i in range(columns // 2)]
+    assert re.findall(r'"\+f"\(d\[(\d+)\]\)', text) == [str(i) for i in range(columns // 2)]
 
 
 def test_what_was_compiled_is_kept_and_a_changed_constant_is_not_taken_for_it(tmp_path: Path, monkeypatch) -> None:

@@ -58,6 +58,11 @@ def test_a_kernel_says_why_it_cannot_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert fa1.cannot_run(direction="backward", dtype="bf16", head_dim=64) == "it has no backward pass"
     assert fa1.cannot_run(direction="forward", dtype="fp8", head_dim=64) == "it has no fp8"
     assert fa1.cannot_run(direction="forward", dtype="bf16", head_dim=96) == "it has no head_dim 96"
+    hopper = registry.get("fa3_cuda")
+    assert hopper.cannot_run(direction="backward", dtype="bf16", head_dim=128) is None
+    assert hopper.cannot_run(direction="forward", dtype="bf16", head_dim=256) is None
+    wanted = "its backward pass has no head_dim 256"
+    assert hopper.cannot_run(direction="backward", dtype="bf16", head_dim=256) == wanted
     one_length = flash.cannot_run(direction="forward", dtype="bf16", head_dim=64, same_lengths=False)
     assert one_length == "it takes queries and keys of one length only"
     monkeypatch.setattr(capability, "missing", lambda needs: "there is no NVIDIA GPU here")

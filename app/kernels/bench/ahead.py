@@ -27,6 +27,7 @@ class Job:
     tile: configs.Choice | None = None
     backward_tile: configs.Choice | None = None
     roles: configs.Choice | None = None
+    backward_roles: configs.Choice | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -39,7 +40,7 @@ class Job:
         if isinstance(roles, configs.Roles | configs.ClusterRoles) and roles.cut_last:
             sizes = (case.batch, case.num_heads, case.seqlen_q)  # they decide whether tiles are cut
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
-        return (self.kernel, kind, sizes, self.tile, self.backward_tile, roles)
+        return (self.kernel, kind, sizes, self.tile, self.backward_tile, roles, self.backward_roles)
 
 
 def unique(jobs: Iterable[Job]) -> list[Job]:
@@ -59,7 +60,7 @@ def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> lis
                 error = future.exception()
                 if error is not None:
                     job = waiting[future]
-                    choice = job.tile or job.backward_tile or job.roles or ""
+                    choice = job.tile or job.backward_tile or job.roles or job.backward_roles or ""
                     failed.append(f"{job.kernel} {job.case} {choice}: {(str(error).splitlines() or [''])[0]}")
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)  # what has not begun need not be waited for
@@ -85,7 +86,8 @@ def compile_one(job: Job) -> int:
         for name, count in rows.items()
     }
     problem = Problem(**tensors, causal=case.causal, dropout=Dropout(1, case.dropout) if case.dropout else None)
-    named = {"tile": job.tile, "backward_tile": job.backward_tile, "roles": job.roles}
+    names = ("tile", "backward_tile", "roles", "backward_roles")
+    named = {name: getattr(job, name) for name in names}
     given = {name: choice for name, choice in named.items() if choice is not None}
     before = launching.launches()
     bound = registry.get(job.kernel).bind()(problem, **given)

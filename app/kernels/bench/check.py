@@ -67,9 +67,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Results to compare with, of some heads of one problem; `meant` are exact ones of quantised inputs, if any."""
+    """Results to compare with, of some heads of one problem; `meant` are exact ones of quantised inputs, if any.
+
+    dk and dv are of `heads_kv`, which are fewer where query heads share k and v.
+    """
 
     heads: list[int]
+    heads_kv: list[int]
     exact: dict[str, torch.Tensor]
     plain: dict[str, torch.Tensor]
     meant: dict[str, torch.Tensor] | None = None
@@ -108,14 +112,19 @@ def _uneven(tensor: torch.Tensor, spread: float, generator: torch.Generator) -> 
 def truth(problem: Problem, bound: Bound | None = None, most_heads: int | None = None) -> Truth:
     """float64 and same-precision results of all heads, or of `most_heads` of them spread from first to last.
 
+    For gradients of shared k and v they are whole groups of heads, at least one.
     `bound` matters for approximate kernels only: it says which blocks are kept.
     """
-    heads = problem.q.shape[0] * problem.q.shape[1]
-    count = heads if most_heads is None else min(heads, most_heads)
-    chosen = [round(i * (heads - 1) / max(1, count - 1)) for i in range(count)]
+    group = problem.q.shape[1] // problem.k.shape[1]
+    together = 1 if problem.do is None else group
+    heads = problem.q.shape[0] * problem.q.shape[1] // together
+    count = heads if most_heads is None else min(heads, max(1, most_heads // together))
+    spread = [round(i * (heads - 1) / max(1, count - 1)) for i in range(count)]
+    chosen = [first * together + i for first in spread for i in range(together)]
+    chosen_kv = list(dict.fromkeys(head // group for head in chosen))
     pattern, block = (bound.pattern, bound.block) if bound else (None, None)
     exact = reference.exact(problem, chosen, pattern, block).tensors
-    known = Truth(chosen, exact, reference.plain(problem, chosen, pattern, block).tensors)
+    known = Truth(chosen, chosen_kv, exact, reference.plain(problem, chosen, pattern, block).tensors)
     return known if bound is None else beside(known, problem, bound)
 
 
@@ -153,7 +162,7 @@ def judge(found: dict[str, torch.Tensor], known: Truth, dtype: str) -> Verdict:
         missing = _first_missing(tensor)
         if missing is not None and not (name == "lse" and _minus_inf_alone(tensor)):
             return Verdict(False, math.nan, math.nan, f"{name}{missing} is NaN or infinite: not written, or wrong")
-        ours = reference.of_heads(tensor, known.heads)
+        ours = reference.of_heads(tensor, known.heads_kv if name in ("dk", "dv") else known.heads)
         if limits is not None and known.meant is not None:
             verdict, used = _judge_rounded(name, ours, known, known.meant, limits)
         else:

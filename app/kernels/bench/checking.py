@@ -63,9 +63,8 @@ def cases_for(kernel: Kernel) -> list[CheckCase]:
     return [
         case
         for case in load().checks
-        if case.direction in kernel.directions
+        if kernel.has(case.direction, case.head_dim)
         and case.dtype in kernel.dtypes
-        and case.head_dim in kernel.head_dims
         and (case.seqlen_q == case.seqlen_k or kernel.different_lengths)
         and (not case.dropout or kernel.dropout)
         and (not case.num_heads_kv or kernel.grouped)

@@ -63,6 +63,8 @@ def representative(case: TimingCase) -> TimingCase:
 
 def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:
     """`choice` as the argument of the launcher it is meant for."""
+    if isinstance(choice, configs.BackwardRoles):
+        return {"backward_roles": choice}
     if isinstance(choice, configs.Roles | configs.ClusterRoles):
         return {"roles": choice}
     return {"tile" if direction == "forward" else "backward_tile": choice}

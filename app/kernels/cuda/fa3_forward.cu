@@ -9,6 +9,7 @@
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
 // Source of the order of work: arXiv 2407.08608, section 3.
 #include "hopper.cuh"
+#include "pieces.cuh"
 #include "softmax.cuh"
 #include "wgmma.cuh"
 
@@ -128,27 +129,6 @@ __device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32
                    step > 0 ? 1 : keep);
     }
     wgmma_commit();
-}
-
-// Four threads hold four numbers each of four 16-byte pieces; afterwards each holds one piece.
-__device__ __forceinline__ void gather_pieces(u32 (&w)[4]) {
-    const bool high = threadIdx.x & 2, odd = threadIdx.x & 1;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        const u32 got = __shfl_xor_sync(0xffffffff, high ? w[i] : w[i + 2], 2);
-        if (high)
-            w[i] = got;
-        else
-            w[i + 2] = got;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        const u32 got = __shfl_xor_sync(0xffffffff, odd ? w[i] : w[i + 1], 1);
-        if (odd)
-            w[i] = got;
-        else
-            w[i + 1] = got;
-    }
 }
 
 // o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row`

@@ -94,6 +94,38 @@ __device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u3
         : "memory");
 }
 
+// `bytes` that lie one after the other, a multiple of 16.
+__device__ __forceinline__ void bulk_load(u32 smem, const void* from, u32 bytes, u32 barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(smem),
+        "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+}
+
+// ---- shared memory and sums in memory
+
+// What this thread wrote to shared memory is seen by the tensor cores and the copy engine.
+__device__ __forceinline__ void writes_seen() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// Four 8 × 8 matrices as a product leaves them, turned: lane 8 i + j says where column j of matrix i goes, 16 bytes.
+__device__ __forceinline__ void store_turned(u32 smem, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem), "r"(a), "r"(b),
+                 "r"(c), "r"(d)
+                 : "memory");
+}
+
+__device__ __forceinline__ float2 load_two(u32 smem) {
+    float2 both;
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(both.x), "=f"(both.y) : "r"(smem));
+    return both;
+}
+
+// Adds four numbers to a sum in memory, in any order with others.
+__device__ __forceinline__ void add_four(float* sum, float a, float b, float c, float d) {
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sum), "f"(a), "f"(b), "f"(c), "f"(d)
+                 : "memory");
+}
+
 // ---- the tensor cores
 
 // Where a matrix lies in shared memory, rows of 128 bytes in the swizzle the copy engine wrote them in. `step`: bytes
@@ -159,4 +191,16 @@ __device__ __forceinline__ u32 pack(float low, float high) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
 #endif
     return both;
+}
+
+__device__ __forceinline__ float2 unpack(u32 both) {
+#if BF16
+    return make_float2(__int_as_float(both << 16), __int_as_float(both & 0xffff0000));
+#else
+    float2 two;
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
+        : "=f"(two.x), "=f"(two.y)
+        : "r"(both));
+    return two;
+#endif
 }

@@ -164,6 +164,37 @@ inline void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, int row, 
     load_box(smem, map, barrier, row, chunk, head, batch, 3);
 }
 
+inline void bulk_load(u32 smem, const void* from, u32 bytes, u32 barrier) {
+    if (smem % 16 || bytes % 16 || u64(from) % 16) machine::fail("a copy that is not aligned");
+    machine::ThreadBlock* block = &machine::block();
+    machine::copies.push_back({[=] { std::memcpy(smem_at(*block, smem, bytes), from, bytes); },
+                               [=] {
+                                   machine::Barrier& there = machine::barrier(*block, barrier);
+                                   there.bytes -= bytes;
+                                   there.look();
+                               }});
+}
+
+inline void writes_seen() {}
+inline void store_turned(u32 smem, u32 a, u32 b, u32 c, u32 d) {
+    const uint64_t* place = machine::exchange(smem);
+    const int lane = machine::now->thread % machine::WARP;
+    const u32 words[4] = {a, b, c, d};
+    for (int i = 0; i < 4; ++i)
+        for (int odd = 0; odd < 2; ++odd) {
+            const unsigned short bits = words[i] >> 16 * odd;
+            std::memcpy(smem_at(machine::block(), place[8 * i + 2 * (lane % 4) + odd] + 2 * (lane / 4), 2), &bits, 2);
+        }
+}
+inline float2 load_two(u32 smem) {
+    float2 both;
+    std::memcpy(&both, smem_at(machine::block(), smem, 8), 8);
+    return both;
+}
+inline void add_four(float* sum, float a, float b, float c, float d) {
+    sum[0] += a, sum[1] += b, sum[2] += c, sum[3] += d;
+}
+
 // ---- numbers of 16 bits
 
 #if BF16
@@ -178,6 +209,7 @@ inline float number(unsigned short bits) { return float(of_bits<_Float16>(bits))
 inline unsigned short rounded(float x) { return bits_of(_Float16(x)); }
 #endif
 inline u32 pack(float low, float high) { return rounded(low) | u32(rounded(high)) << 16; }
+inline float2 unpack(u32 both) { return {number(both), number(both >> 16)}; }
 inline float exp2_fast(float x) { return std::exp2(x); }
 inline float log2_fast(float x) { return std::log2(x); }
 

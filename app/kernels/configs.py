@@ -78,6 +78,8 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("fa3_cuda", "forward", 64): cluster_roles.choices(64),
         ("fa3_cuda", "forward", 128): cluster_roles.choices(128),
         ("fa3_cuda", "forward", 256): cluster_roles.choices(256),
+        ("fa3_fp8_cuda", "forward", 128): cluster_roles.byte_choices(128),
+        ("fa3_fp8_cuda", "forward", 256): cluster_roles.byte_choices(256),
         ("fa3_cuda", "backward", 64): backward_roles.choices(64),
         ("fa3_cuda", "backward", 128): backward_roles.choices(128),
         # half the bytes: at head_dim 128 q twice 16 KiB, k and v 16 KiB a stage each, o 32 KiB; named barriers allow
@@ -184,6 +186,8 @@ def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: in
     """What is used without tuning: the first choice, but for the kernel that has a choice for each kind of problem."""
     if kernel == "fa3_cuda" and direction == "backward":
         return backward_roles.DEFAULTS[head_dim, causal]
+    if kernel == "fa3_fp8_cuda":
+        return cluster_roles.BYTE_DEFAULTS[head_dim, causal]
     if kernel == "fa3_cuda":
         return cluster_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
     return choices(kernel, direction, head_dim)[0]
@@ -218,9 +222,9 @@ def roles_for(head_dim: int, causal: bool, seqlen: int, kernel: str = "fa3_gluon
     return found
 
 
-def cluster_roles_for(head_dim: int, causal: bool, seqlen: int) -> ClusterRoles:
-    """`in_use` of the kernel in CUDA C++."""
-    found = in_use("fa3_cuda", "forward", head_dim, causal, seqlen)
+def cluster_roles_for(head_dim: int, causal: bool, seqlen: int, kernel: str = "fa3_cuda") -> ClusterRoles:
+    """`in_use` of a kernel in CUDA C++."""
+    found = in_use(kernel, "forward", head_dim, causal, seqlen)
     assert isinstance(found, ClusterRoles)
     return found
 

@@ -26,7 +26,7 @@ from app.theory.shapes import BlockShape
 LOG2_E = math.log2(math.e)
 
 
-class _Arguments(ctypes.Structure):
+class Arguments(ctypes.Structure):
     """`Arguments` of the kernel's source."""
 
     _fields_ = (
@@ -46,8 +46,10 @@ class _Arguments(ctypes.Structure):
     )
 
 
-def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles) -> nvrtc.Cubin:
-    """The machine code for one kind of problem."""
+def compiled(
+    head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, numbers: str | None = None
+) -> nvrtc.Cubin:
+    """The machine code for one kind of problem; `numbers`: e4m3 when q, k and v are not of the output's dtype."""
     constants = {
         "HEAD_DIM": head_dim,
         "BLOCK_N": shape.block_n,
@@ -59,11 +61,12 @@ def compiled(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRole
         "LAZY": int(shape.lazy),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
+        "FP8": int(numbers == "e4m3"),
         "CONSUMER_REGISTERS": shape.consumer_registers,
         "PRODUCER_REGISTERS": shape.producer_registers,
     }
-    scores = wgmma.product("product_ss", shape.block_n, dtype, left="smem")
-    output = wgmma.product("product_rs", head_dim, dtype, left="registers")
+    scores = wgmma.product("product_ss", shape.block_n, numbers or dtype, left="smem")
+    output = wgmma.product("product_rs", head_dim, numbers or dtype, left="registers")
     return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(scores, output))
 
 
@@ -106,7 +109,7 @@ def bind(
     kernel = _loaded(sizes.head_dim, problem.causal, dtype, compiled_part(shape), q.device.index or 0)
     maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
     maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
-    given = _Arguments(
+    given = Arguments(
         o.data_ptr(),
         lse.data_ptr(),
         *(part.data_ptr() for part in parts),

@@ -38,8 +38,8 @@ from triton.experimental.gluon.language.nvidia.hopper import (
 
 from app.kernels import configs, fa3_work
 from app.kernels.fa3_fp8_parts import each, operand, own_sums, packed
-from app.kernels.fa3_fp8_quantize import Quantized, quantize
-from app.kernels.fa3_gluon import LN_2, LOG2_E, TURN
+from app.kernels.fa3_fp8_quantize import NOTE, quantize, scale_tables
+from app.kernels.fa3_gluon import LN_2, TURN
 from app.kernels.fa3_parts import (
     LOWEST,
     exp2,
@@ -59,7 +59,6 @@ from app.theory.shapes import BlockShape
 
 SHIFT = 8  # probabilities are rounded after multiplication by 2^SHIFT
 SHIFTED = gl.constexpr(SHIFT)
-NOTE = "q, k, v quantised beforehand, not timed"
 
 
 @gluon.jit
@@ -356,23 +355,6 @@ def _descriptor(tensor: torch.Tensor, rows: int, columns: int) -> Any:
     block = [1, 1, rows, columns]
     layout = gl.NVMMASharedLayout.get_default_for(block, names[tensor.dtype])
     return TensorDescriptor(tensor, list(tensor.shape), strides_for_tma(tensor), block, layout)
-
-
-def scale_tables(
-    q: Quantized, k: Quantized, v: Quantized, softmax_scale: float, consumers: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the kernel reads scales from, fp32: q's, (batch · heads, blocks of 64 rows filled up to whole tiles), and
-    (batch · kv heads, blocks, 4): k's scale · softmax_scale / ln 2, log2 of v's scale, 1 / v's scale, 0.
-
-    A block of zeros gets a scale that does no harm: any for k, the largest of its head for v.
-    """
-    q_scales = torch.nn.functional.pad(q.scales, (0, -q.scales.shape[2] % consumers))
-    k_scales = torch.where(k.scales == 0, 1.0, k.scales) * (softmax_scale * LOG2_E)
-    v_scales = torch.where(v.scales == 0, v.scales.amax(2, keepdim=True), v.scales)
-    v_scales = torch.where(v_scales == 0, 1.0, v_scales)
-    columns = (k_scales, v_scales.log2(), 1 / v_scales, torch.zeros_like(k_scales))
-    ready = torch.where(q_scales == 0, 1.0, q_scales)
-    return ready.flatten(0, 1).contiguous(), torch.stack(columns, -1).flatten(0, 1).contiguous()
 
 
 def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:

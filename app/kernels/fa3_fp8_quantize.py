@@ -1,4 +1,4 @@
-"""Makes e4m3 numbers of q, k and v for `fa3_fp8_gluon`: one scale for every block of rows of a head.
+"""Makes e4m3 numbers of q, k and v for `fa3_fp8_gluon` and `fa3_fp8_cuda`: one scale for every block of rows of a head.
 
 A block's scale is its largest magnitude / 448, so that this magnitude becomes e4m3's largest number; number × scale is
 the value meant. An e4m3 number has 3 bits behind the leading one: it is off by at most 2^-4 of its size, and by at most
@@ -11,6 +11,7 @@ probabilities: see `key_of_place`. Source: arXiv 2407.08608, Section 3.3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +21,8 @@ import triton.language as tl
 from app.kernels.launching import launch
 
 LARGEST = 448.0  # e4m3's largest number
+LOG2_E = math.log2(math.e)
+NOTE = "q, k, v quantised beforehand, not timed"
 PERIOD = 16  # places after which the order of v's rows repeats
 
 
@@ -59,31 +62,38 @@ def key_of_place(place: torch.Tensor) -> torch.Tensor:
 
 @triton.jit(do_not_specialize=["heads", "seqlen", "places"])
 def quantize_block(x, numbers, scales, x_batch, x_head, x_row, heads, seqlen, places,
-                   BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr, TURN: tl.constexpr):  # fmt: skip
-    """One block of rows of one head; a block of zeros has scale 0."""
+                   ROWS: tl.constexpr, BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr,
+                   TURN: tl.constexpr):  # fmt: skip
+    """One block of `ROWS` rows of one head; a block of zeros has scale 0. `BLOCK`: the power of two that holds them."""
     block, head = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    place = block * BLOCK + tl.arange(0, BLOCK)
+    inside = tl.arange(0, BLOCK)
+    place = block * ROWS + inside
     row = place
     if TURN:
         row = place // 16 * 16 + place // 2 % 2 * 8 + place // 4 % 4 * 2 + place % 2
     column = tl.arange(0, HEAD_DIM)
     start = x + head // heads * x_batch + head % heads * x_head
-    values = tl.load(start + row[:, None].to(tl.int64) * x_row + column[None, :], mask=row[:, None] < seqlen, other=0.0)
+    real = ((row < seqlen) & (inside < ROWS))[:, None]
+    values = tl.load(start + row[:, None].to(tl.int64) * x_row + column[None, :], mask=real, other=0.0)
     values = values.to(tl.float32)
     largest = tl.max(tl.max(tl.abs(values), 1), 0)
     scale = largest / 448.0
     rounded = (values / tl.where(largest > 0, scale, 1.0)).to(tl.float8e4nv)
     if TURN:
         target = numbers + head * HEAD_DIM * places
-        tl.store(target + column[:, None].to(tl.int64) * places + place[None, :], tl.trans(rounded))
+        turned = target + column[:, None].to(tl.int64) * places + place[None, :]
+        tl.store(turned, tl.trans(rounded), mask=(inside < ROWS)[None, :])
     else:
         target = numbers + head * seqlen * HEAD_DIM
-        tl.store(target + row[:, None].to(tl.int64) * HEAD_DIM + column[None, :], rounded, mask=row[:, None] < seqlen)
+        tl.store(target + row[:, None].to(tl.int64) * HEAD_DIM + column[None, :], rounded, mask=real)
     tl.store(scales + head * tl.num_programs(0) + block, scale)
 
 
 def quantize(x: torch.Tensor, rows: int, *, turn: bool = False) -> Quantized:
-    """e4m3 of a (batch, heads, seqlen, head_dim) tensor with contiguous rows, one scale for each `rows` rows."""
+    """e4m3 of a (batch, heads, seqlen, head_dim) tensor with contiguous rows, one scale for each `rows` rows.
+
+    `rows` is a multiple of 16.
+    """
     batch, heads, seqlen, head_dim = x.shape
     blocks = -(-seqlen // rows)
     places = blocks * rows if turn else seqlen
@@ -98,9 +108,28 @@ def quantize(x: torch.Tensor, rows: int, *, turn: bool = False) -> Quantized:
         numbers,
         scales,
         *sizes,
-        BLOCK=rows,
+        ROWS=rows,
+        BLOCK=triton.next_power_of_2(rows),
         HEAD_DIM=head_dim,
         TURN=turn,
         num_warps=8,
     )
     return Quantized(numbers, scales, rows, turn)
+
+
+def scale_tables(
+    q: Quantized, k: Quantized, v: Quantized, softmax_scale: float, q_blocks: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the kernels read scales from, fp32: q's, (batch · heads, blocks of 64 rows filled up to whole tiles of
+    `q_blocks`), and
+    (batch · kv heads, blocks, 4): k's scale · softmax_scale / ln 2, log2 of v's scale, 1 / v's scale, 0.
+
+    A block of zeros gets a scale that does no harm: any for k, the largest of its head for v.
+    """
+    q_scales = torch.nn.functional.pad(q.scales, (0, -q.scales.shape[2] % q_blocks))
+    k_scales = torch.where(k.scales == 0, 1.0, k.scales) * (softmax_scale * LOG2_E)
+    v_scales = torch.where(v.scales == 0, v.scales.amax(2, keepdim=True), v.scales)
+    v_scales = torch.where(v_scales == 0, 1.0, v_scales)
+    columns = (k_scales, v_scales.log2(), 1 / v_scales, torch.zeros_like(k_scales))
+    ready = torch.where(q_scales == 0, 1.0, q_scales)
+    return ready.flatten(0, 1).contiguous(), torch.stack(columns, -1).flatten(0, 1).contiguous()

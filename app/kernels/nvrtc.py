@@ -152,11 +152,11 @@ def _checked(answer: tuple[Any, ...]) -> Any:
     return rest[0] if rest else None
 
 
-def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: int) -> Any:
-    """How the copy engine finds boxes of a (batch, heads, seqlen, head_dim) tensor of 16-bit numbers.
+def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: int, chunk_bytes: int = 128) -> Any:
+    """How the copy engine finds boxes of a (batch, heads, rows, columns) tensor of 16-bit or e4m3 numbers.
 
-    A box is `box_chunks` × `box_rows` rows of 64 numbers (128 bytes, swizzled) of one head; rows that do not exist come
-    as zeros. `strides` are the tensor's, in elements.
+    A box is `box_chunks` × `box_rows` rows of `chunk_bytes` (128 or 64, swizzled) of one head; rows that do not exist
+    come as zeros. `strides` are the tensor's, in elements.
     """
     import torch
     from cuda.bindings import driver
@@ -165,20 +165,25 @@ def tensor_map(tensor: Any, strides: Sequence[int], box_rows: int, box_chunks: i
     kind = {
         torch.bfloat16: kinds.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
         torch.float16: kinds.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        torch.float8_e4m3fn: kinds.CU_TENSOR_MAP_DATA_TYPE_UINT8,
     }[tensor.dtype]
-    batch, heads, seqlen, head_dim = tensor.shape
+    swizzles = driver.CUtensorMapSwizzle
+    swizzle = {128: swizzles.CU_TENSOR_MAP_SWIZZLE_128B, 64: swizzles.CU_TENSOR_MAP_SWIZZLE_64B}[chunk_bytes]
+    batch, heads, rows, columns = tensor.shape
+    size = tensor.element_size()
+    chunk = chunk_bytes // size
     u32, u64 = driver.cuuint32_t, driver.cuuint64_t
     return _checked(
         driver.cuTensorMapEncodeTiled(
             kind,
             5,
             tensor.data_ptr(),
-            [u64(n) for n in (64, seqlen, head_dim // 64, heads, batch)],
-            [u64(2 * n) for n in (strides[2], 64, strides[1], strides[0])],
-            [u32(n) for n in (64, box_rows, box_chunks, 1, 1)],
+            [u64(n) for n in (chunk, rows, columns // chunk, heads, batch)],
+            [u64(size * n) for n in (strides[2], chunk, strides[1], strides[0])],
+            [u32(n) for n in (chunk, box_rows, box_chunks, 1, 1)],
             [u32(1)] * 5,
             driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-            driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+            swizzle,
             driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )

@@ -145,6 +145,18 @@ KERNELS: tuple[Kernel, ...] = (
         quantized="e4m3",
     ),
     Kernel(
+        "fa3_fp8_cuda",
+        "rung",
+        "FlashAttention-3 style in 8 bits, Hopper, CUDA C++",
+        "more keys a block: what does not shrink with the numbers is done less often",
+        "app.kernels.fa3_fp8_cuda:bind",
+        ("forward",),
+        (*TRITON, "nvrtc", "hopper"),
+        head_dims=(128, 256),
+        grouped=True,
+        quantized="e4m3",
+    ),
+    Kernel(
         "blocksparse_triton",
         "rung",
         "Block-sparse attention (approximate)",

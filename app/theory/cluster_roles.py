@@ -95,6 +95,22 @@ OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
     }
 )
 
+# (head_dim, causal) → with e4m3 numbers, where blocks of 192 keys fit the registers (they must be multiples of 64).
+BYTE_DEFAULTS: Mapping[tuple[int, bool], ClusterRoles] = MappingProxyType(
+    {
+        (128, False): ClusterRoles(2, 192, 3, 2, 2),
+        (128, True): ClusterRoles(2, 192, 3, 2, 1),
+        (256, False): ClusterRoles(2, 128, 2, 2, 1),
+        (256, True): ClusterRoles(2, 128, 2, 2, 1),
+    }
+)
+BYTE_OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
+    {
+        128: (ClusterRoles(2, 192, 3, 2, 2, lazy=True, cut_last=True), ClusterRoles(2, 128, 3, 2, 2)),
+        256: (ClusterRoles(2, 128, 2, 2, 2),),
+    }
+)
+
 
 def kind_of_length(seqlen: int) -> int:
     """0 for a short sequence, 1 for a middling one, 2 for a long one."""
@@ -107,12 +123,18 @@ def choices(head_dim: int) -> tuple[ClusterRoles, ...]:
     return tuple(dict.fromkeys((*used, *OTHERS[head_dim])))
 
 
-def smem(roles: ClusterRoles, head_dim: int) -> Smem:
+def byte_choices(head_dim: int) -> tuple[ClusterRoles, ...]:
+    """The same for e4m3 numbers."""
+    defaults = (BYTE_DEFAULTS[head_dim, causal] for causal in (False, True))
+    return tuple(dict.fromkeys((*defaults, *BYTE_OTHERS[head_dim])))
+
+
+def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:
     """Shared memory the kernel asks for: tiles of q, blocks of k and of v, `stages` each, and two barriers for each.
 
     One barrier of a place says that it is full, the other that it is empty again. o leaves from registers.
     """
-    row = head_dim * ELEMENT_BYTES
+    row = head_dim * element_bytes
     return Smem(
         q=roles.q_stages * roles.block_m * row,
         kv=2 * roles.stages * roles.block_n * row,

@@ -21,6 +21,7 @@ NEED_TORCH = {
         "backward_emulated",
         "fa3_emulated",
         "fp8_ahead",
+        "fp8_emulated",
         "fp8_quantize",
         "problem",
         "reference",

@@ -22,7 +22,7 @@ EMULATOR = Path(__file__).parent / "emulator"
 COMPILER = shutil.which("g++")
 PRODUCT = re.compile(
     r"void (?P<name>\w+)\(float \(&d\)\[\d+\], (?P<left>[^)]*), u64 b, int keep\).*?"
-    r"m64n(?P<columns>\d+)k16.*?, p, 1, 1, (?P<turned>[01, ]+);",
+    r"m64n(?P<columns>\d+)k(?:16|32).*?, p, 1, 1(?P<turned>[01, ]*);",
     re.DOTALL,
 )
 
@@ -36,14 +36,18 @@ class TensorMap(ctypes.Structure):
         ("stride", ctypes.c_longlong * 4),
         ("box_rows", ctypes.c_int),
         ("box_chunks", ctypes.c_int),
+        ("chunk_bytes", ctypes.c_int),
     )
 
 
-def tensor_map(tensor: torch.Tensor, strides: Sequence[int], box_rows: int, box_chunks: int) -> TensorMap:
-    batch, heads, seqlen, head_dim = tensor.shape
-    extent = (ctypes.c_longlong * 4)(seqlen, head_dim // 64, heads, batch)
-    stride = (ctypes.c_longlong * 4)(strides[2], 64, strides[1], strides[0])
-    return TensorMap(tensor.data_ptr(), extent, stride, box_rows, box_chunks)
+def tensor_map(
+    tensor: torch.Tensor, strides: Sequence[int], box_rows: int, box_chunks: int, chunk_bytes: int = 128
+) -> TensorMap:
+    batch, heads, rows, columns = tensor.shape
+    size = tensor.element_size()
+    extent = (ctypes.c_longlong * 4)(rows, columns * size // chunk_bytes, heads, batch)
+    stride = (ctypes.c_longlong * 4)(strides[2] * size, chunk_bytes, strides[1] * size, strides[0] * size)
+    return TensorMap(tensor.data_ptr(), extent, stride, box_rows, box_chunks, chunk_bytes)
 
 
 def products(header: str) -> str:
@@ -52,7 +56,7 @@ def products(header: str) -> str:
     assert len(found) == header.count("wgmma.mma_async")
     text = '#pragma once\n#include "hopper.cuh"\n'
     for each in found:
-        turned = ["true" if flag == "1" else "false" for flag in each["turned"].split(", ")]
+        turned = ["true" if flag == "1" else "false" for flag in re.findall("[01]", each["turned"]) or "00"]
         count = int(each["columns"]) // 2
         if "a0" in each["left"]:
             takes = ", ".join(f"const u32& a{i}" for i in range(4))

@@ -6,8 +6,8 @@ tensor cores' sums, and their precision.
 
 import torch
 
-from app.kernels.fa3_fp8_gluon import SHIFT, scale_tables
-from app.kernels.fa3_fp8_quantize import LARGEST, Quantized, key_of_place
+from app.kernels.fa3_fp8_gluon import SHIFT
+from app.kernels.fa3_fp8_quantize import LARGEST, Quantized, key_of_place, scale_tables
 from app.kernels.problem import Bound, Forward, Problem
 
 WRONG = ("v_in_its_own_order", "k_scale_of_next_block", "v_scale_left_out_of_sum", "no_rescale", "shift_left_in_lse")

@@ -23,7 +23,9 @@ def representable(seqlen: int, head_dim: int, rows: int, dtype: torch.dtype, dev
 
 
 @pytest.mark.parametrize("turn", [False, True])
-@pytest.mark.parametrize(("seqlen", "head_dim", "rows"), [(1, 64, 64), (150, 64, 64), (129, 128, 128), (300, 64, 256)])
+@pytest.mark.parametrize(
+    ("seqlen", "head_dim", "rows"), [(1, 64, 64), (150, 64, 64), (129, 128, 128), (300, 64, 256), (500, 128, 192)]
+)
 def test_what_needs_no_rounding_comes_back_exactly(
     seqlen: int, head_dim: int, rows: int, turn: bool, device: str
 ) -> None:

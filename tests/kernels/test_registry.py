@@ -44,7 +44,7 @@ def test_what_it_is_counted_as_can_be_counted(kernel: registry.Kernel) -> None:
 def test_only_a_kernel_that_says_so_rounds_its_inputs() -> None:
     """What is bound must then give the problem its quantised inputs stand for, or the general rule is applied."""
     rounding = {kernel.id: kernel.quantized for kernel in registry.KERNELS if kernel.quantized}
-    assert rounding == {"fa3_fp8_gluon": "e4m3"}
+    assert rounding == {"fa3_fp8_gluon": "e4m3", "fa3_fp8_cuda": "e4m3"}
     for kernel in registry.of_kind("rung"):
         module = kernel.launcher.partition(":")[0]
         text = (ROOT / (module.replace(".", "/") + ".py")).read_text()

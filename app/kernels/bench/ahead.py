@@ -35,8 +35,8 @@ class Job:
         case = self.case
         sizes: object = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
         roles = self.roles
-        if roles is None and self.kernel == "fa3_cuda":  # its default depends on the length
-            roles = configs.cluster_roles_for(case.head_dim, case.causal, case.seqlen_q)
+        if roles is None and self.kernel in ("fa3_cuda", "fa3_fp8_cuda"):  # the default may depend on the length
+            roles = configs.cluster_roles_for(case.head_dim, case.causal, case.seqlen_q, self.kernel)
         if isinstance(roles, configs.Roles | configs.ClusterRoles) and roles.cut_last:
             sizes = (case.batch, case.num_heads, case.seqlen_q)  # they decide whether tiles are cut
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)

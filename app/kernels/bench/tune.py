@@ -12,7 +12,7 @@ from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
 BUDGET_MS = 40.0
-TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "fa3_fp8_gluon", "standard")
+TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "fa3_fp8_gluon", "fa3_fp8_cuda", "standard")
 # What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
 TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
 

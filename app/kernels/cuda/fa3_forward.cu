@@ -2,23 +2,29 @@
 // that are no power of two, and one load for two thread blocks (multicast).
 //
 // Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16,
-// CONSUMER_REGISTERS, PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the
+// FP8 (q, k, v and the probabilities are e4m3 numbers; BF16 then says what o is), CONSUMER_REGISTERS,
+// PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the
 // compiler thinks fit) and LAZY (o is rescaled only when a maximum of the warp's rows has grown).
 // `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
-//   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, 16] b[16, BLOCK_N], both in shared memory
-//   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, 16] b[16, HEAD_DIM], p in registers
+//   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
+//   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, DEPTH] b[DEPTH, HEAD_DIM], p in registers
+// DEPTH is 32 bytes' worth of numbers.
 // Source of the order of work: arXiv 2407.08608, section 3.
 #include "hopper.cuh"
 #include "pieces.cuh"
+#if FP8
+#include "softmax_fp8.cuh"
+#else
 #include "softmax.cuh"
+#endif
 #include "wgmma.cuh"
 
 constexpr int ROWS = 64;                       // of q a consumer holds: the height of one WGMMA
 constexpr int BLOCK_M = CONSUMERS * ROWS;      // of q a thread block holds
-constexpr int CHUNKS = HEAD_DIM / 64;          // a row of HEAD_DIM numbers lies in shared memory as chunks of 128 bytes
-constexpr int MY_CHUNKS = CHUNKS / CLUSTER;    // of K and V that this thread block loads for its cluster
-constexpr u32 Q_BYTES = BLOCK_M * HEAD_DIM * 2;
-constexpr u32 KV_BYTES = BLOCK_N * HEAD_DIM * 2;
+constexpr int ROW_BYTES = HEAD_DIM * (FP8 ? 1 : 2);
+constexpr int CHUNKS = ROW_BYTES / 128;        // a row of q, K or V lies in shared memory as chunks of 128 bytes
+constexpr u32 Q_BYTES = BLOCK_M * ROW_BYTES;
+constexpr u32 KV_BYTES = BLOCK_N * ROW_BYTES;
 constexpr u32 K_PLACE = Q_STAGES * Q_BYTES;
 constexpr u32 V_PLACE = K_PLACE + STAGES * KV_BYTES;
 constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
@@ -41,6 +47,11 @@ struct Arguments {
     long long o_batch, o_head, o_row;
     float scale;         // of the scores, times log2(e)
     int heads, group, seqlen;
+#if FP8
+    const float* q_scales;    // [batch * heads, q_blocks], one for 64 rows
+    const float4* kv_scales;  // [batch * heads of K and V, kv_blocks], see `softmax_fp8.cuh`
+    int q_blocks, kv_blocks;
+#endif
 };
 
 // Addresses of the barriers: a stage is full when its bytes have come, empty when all consumers have done with it.
@@ -56,10 +67,38 @@ struct Barriers {
 
 // ---------------------------------------------------------------------------------------------------- the producer
 
+#if FP8
+// A block of K (rows along the sum) or of V (turned: rows of keys, in chunks of 64); a thread block of a cluster loads half
+// of the rows.
+__device__ __forceinline__ void fetch_bytes(const TensorMap& map, u32 place, u32 full, u32 rank, int block, int head,
+                                            int batch, bool turned) {
+    auto load = [&](u32 to, int row, int chunk) {
+        if constexpr (CLUSTER == 2)
+            tma_load_both(to, map, full, row, chunk, head, batch);
+        else
+            tma_load(to, map, full, row, chunk, head, batch);
+    };
+    constexpr int K_ROWS = BLOCK_N / CLUSTER, V_ROWS = HEAD_DIM / CLUSTER;
+    if (turned) {
+#pragma unroll
+        for (int c = 0; c < BLOCK_N / 64; ++c)
+            load(place + (c * HEAD_DIM + rank * V_ROWS) * 64, rank * V_ROWS, block * (BLOCK_N / 64) + c);
+    } else {
+#pragma unroll
+        for (int c = 0; c < CHUNKS; ++c)
+            load(place + (c * BLOCK_N + rank * K_ROWS) * 128, block * BLOCK_N + rank * K_ROWS, c);
+    }
+}
+#endif
+
 __device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full, u32 empty, int count, u32 rank,
-                                      int block, int head, int batch) {
+                                      int block, int head, int batch, bool turned) {
     barrier_wait(empty, (count / STAGES & 1) ^ 1);
     barrier_expect(full, KV_BYTES);
+#if FP8
+    fetch_bytes(map, place + count % STAGES * KV_BYTES, full, rank, block, head, batch, turned);
+#else
+    constexpr int MY_CHUNKS = CHUNKS / CLUSTER;  // that this thread block loads for its cluster
     const u32 mine = place + count % STAGES * KV_BYTES + rank * MY_CHUNKS * BLOCK_N * 128;
 #pragma unroll
     for (int i = 0; i < MY_CHUNKS; ++i) {
@@ -68,6 +107,7 @@ __device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full,
         else
             tma_load(mine + i * BLOCK_N * 128, map, full, block * BLOCK_N, i, head, batch);
     }
+#endif
 }
 
 __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap& k_map, const TensorMap& v_map,
@@ -78,7 +118,7 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
     auto fetch_owed = [&] {
         const int stage = (count - 1) % STAGES;
         fetch(v_map, smem + V_PLACE, bars.v_full(stage), bars.v_empty(stage), count - 1, rank, owed_block, owed_head,
-              owed_batch);
+              owed_batch, true);
     };
     for (int turn = 0; turn < tiles; ++turn) {
         const Tile tile = a.tiles[first + turn];
@@ -94,7 +134,8 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
         const int last = tile.first_block + tile.n_blocks - 1;
         for (int block = last; block >= tile.first_block; --block) {
             const int stage = count % STAGES;
-            fetch(k_map, smem + K_PLACE, bars.k_full(stage), bars.k_empty(stage), count, rank, block, head_kv, batch);
+            fetch(k_map, smem + K_PLACE, bars.k_full(stage), bars.k_empty(stage), count, rank, block, head_kv, batch,
+                  false);
             if (count > 0) fetch_owed();
             // With one place for q it is free only when the last tile's last scores are done; its last V and the next K
             // have been asked for by then.
@@ -112,7 +153,7 @@ __device__ __forceinline__ void issue_scores(float (&s)[BLOCK_N / 2], u64 q, u64
     pin(s);
     wgmma_begin();
 #pragma unroll
-    for (int step = 0; step < HEAD_DIM / 16; ++step) {
+    for (int step = 0; step < ROW_BYTES / 32; ++step) {
         const int within = step % 4 * 32 / 16;  // in the units of a matrix's address, 16 bytes
         product_ss(s, q + step / 4 * (BLOCK_M * 128 / 16) + within, k + step / 4 * (BLOCK_N * 128 / 16) + within,
                    step > 0);
@@ -120,12 +161,12 @@ __device__ __forceinline__ void issue_scores(float (&s)[BLOCK_N / 2], u64 q, u64
     wgmma_commit();
 }
 
-__device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[BLOCK_N / 4], u64 v, int keep) {
+__device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[P_WORDS], u64 v, int keep) {
     pin(o);
     wgmma_begin();
 #pragma unroll
-    for (int step = 0; step < BLOCK_N / 16; ++step) {
-        product_rs(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3], v + step * (16 * 128 / 16),
+    for (int step = 0; step < P_WORDS / 4; ++step) {
+        product_rs(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3], v + v_step(step),
                    step > 0 ? 1 : keep);
     }
     wgmma_commit();
@@ -143,7 +184,7 @@ __device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Row
         const int mine = row + 8 * half;
         const float sum = of_quad_sum(rows.sum[half]);
         const float inverse = 1.0f / sum;
-        const float lse = (rows.max[half] * a.scale + log2_fast(sum)) * LN_2;
+        const float lse = log2_of_sum(rows.max[half], sum, a.scale) * LN_2;
         if (tile.slot >= 0) {
             const long long place = (long long)tile.slot * CLUSTER * BLOCK_M + tile_row + 8 * half;
             if (quad == 0) a.part_lse[place] = lse;
@@ -176,7 +217,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     const bool teller = threadIdx.x % 128 == 0;
     const int turn_barrier = 1 + consumer, next_barrier = 1 + (consumer + 1) % CONSUMERS;
     float s[BLOCK_N / 2], o[HEAD_DIM / 2], rescale[2];
-    u32 p[BLOCK_N / 4];
+    u32 p[P_WORDS];
     Rows rows;
     int count = 0;  // blocks of K used so far
 
@@ -184,7 +225,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         return matrix(smem + turn % Q_STAGES * Q_BYTES + consumer * ROWS * 128, 0, 1024);
     };
     auto k_block = [&](int n) { return matrix(smem + K_PLACE + n % STAGES * KV_BYTES, 0, 1024); };
-    auto v_block = [&](int n) { return matrix(smem + V_PLACE + n % STAGES * KV_BYTES, BLOCK_N * 128, 1024); };
+    auto v_block = [&](int n) { return v_matrix(smem + V_PLACE + n % STAGES * KV_BYTES); };
     auto wait_k = [&](int n) { barrier_wait(bars.k_full(n % STAGES), n / STAGES & 1); };
     auto wait_v = [&](int n) { barrier_wait(bars.v_full(n % STAGES), n / STAGES & 1); };
     auto wait_q = [&](int turn) { barrier_wait(bars.q_full(turn % Q_STAGES), turn / Q_STAGES & 1); };
@@ -195,13 +236,24 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     };
     auto my_turn = [&] { named_wait(turn_barrier, 256); };
     auto your_turn = [&] { named_arrive(next_barrier, 256); };
+#if FP8
+    Scale scale;
+    auto use_scale_of = [&](const Tile& tile, int block) {
+        const int q_block = (tile.m_block * CLUSTER + int(rank)) * CONSUMERS + consumer;
+        const float4 kv = a.kv_scales[tile.head / a.group * a.kv_blocks + max(tile.first_block + block, 0)];
+        scale = {a.q_scales[tile.head * a.q_blocks + q_block] * kv.x, kv.y, kv.z};
+    };
+#else
+    const Scale& scale = a.scale;
+    auto use_scale_of = [](const Tile&, int) {};
+#endif
     auto first_row = [&](const Tile& tile) { return (tile.m_block * CLUSTER + int(rank)) * BLOCK_M + consumer * ROWS; };
     // The first block a tile visits is its last: the one that may end early or cross the diagonal.
     auto first_softmax = [&](const Tile& tile) {
         rows = {{LOWEST, LOWEST}, {0, 0}};
         const int first_key = (tile.first_block + tile.n_blocks - 1) * BLOCK_N;
         if (CAUSAL || first_key + BLOCK_N > a.seqlen) mask(s, first_row(tile) + lane_row, first_key, a.seqlen);
-        take_max(s, rows, rescale, a.scale);
+        take_max(s, rows, rescale, scale);
     };
     constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL / 4 : ALL;  // columns, in eights, before the wait for PV
 
@@ -215,8 +267,9 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     wgmma_wait<0>();
     pin(s);
     release(bars.k_empty(0));
+    use_scale_of(tile, tile.n_blocks - 1);
     first_softmax(tile);
-    take_exp<0, ALL>(s, rows, a.scale);
+    take_exp<0, ALL>(s, rows, scale);
     to_operand(s, p);
     count = 1;
 
@@ -237,20 +290,21 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         };
         // The exponentials of those scores while PV still runs; then they are the next left operand.
         auto exp_beside_output = [&] {
-            take_exp<0, EARLY>(s, rows, a.scale);
+            take_exp<0, EARLY>(s, rows, scale);
             if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty((count - 1) % STAGES));
-            take_exp<EARLY, ALL>(s, rows, a.scale);
+            take_exp<EARLY, ALL>(s, rows, scale);
             to_operand(s, p);
         };
         auto visit = [&](int block, bool masked) {
+            use_scale_of(tile, block);
             wait_k(count);
             scores_and_output(turn);
             release(bars.k_empty(count % STAGES));
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
-            take_max(s, rows, rescale, a.scale);
+            take_max(s, rows, rescale, scale);
             exp_beside_output();
             if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
 #pragma unroll
@@ -276,6 +330,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 wait_q(turn + 1);
                 wait_k(count);
             }
+            use_scale_of(next, next.n_blocks - 1);
             scores_and_output(turn + 1);
             if (more) release(bars.k_empty(count % STAGES));
             first_softmax(next);
@@ -293,6 +348,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             if (more) {
                 wait_q(turn + 1);
                 wait_k(count);
+                use_scale_of(next, next.n_blocks - 1);
                 my_turn();
                 issue_scores(s, q_tile(turn + 1), k_block(count));
                 your_turn();
@@ -300,7 +356,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 pin(s);
                 release(bars.k_empty(count % STAGES));
                 first_softmax(next);
-                take_exp<0, ALL>(s, rows, a.scale);
+                take_exp<0, ALL>(s, rows, scale);
                 to_operand(s, p);
             }
         }

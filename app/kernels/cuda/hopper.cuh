@@ -134,6 +134,11 @@ __device__ __forceinline__ u64 matrix(u32 smem, u32 chunk, u32 step) {
     return u64((smem & 0x3FFFF) >> 4) | u64(chunk >> 4) << 16 | u64(step >> 4) << 32 | 1ull << 62;
 }
 
+// The same for rows of 64 bytes, in the swizzle of 64.
+__device__ __forceinline__ u64 matrix_of_halves(u32 smem, u32 step) {
+    return u64((smem & 0x3FFFF) >> 4) | u64(step >> 4) << 32 | 2ull << 62;
+}
+
 __device__ __forceinline__ void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
@@ -203,4 +208,14 @@ __device__ __forceinline__ float2 unpack(u32 both) {
         : "r"(both));
     return two;
 #endif
+}
+
+// Four e4m3 numbers in one register, the first in the lowest byte.
+__device__ __forceinline__ u32 pack_four(float a, float b, float c, float d) {
+    u32 four;
+    asm("{ .reg .b16 low, high; cvt.rn.satfinite.e4m3x2.f32 low, %2, %1; cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;"
+        " mov.b32 %0, {low, high}; }"
+        : "=r"(four)
+        : "f"(a), "f"(b), "f"(c), "f"(d));
+    return four;
 }

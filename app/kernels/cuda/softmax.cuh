@@ -1,36 +1,15 @@
-// The online softmax of 64 rows in the registers of one warpgroup. A WGMMA leaves its result so: a warp has 16 rows, a
-// quad of threads two of them, eight apart; of every eight columns a thread has two. Needs BLOCK_N and CAUSAL.
+// The online softmax of scores of 16-bit numbers; maxima in the unit of the scores.
 #pragma once
-#include "hopper.cuh"
+#include "rows.cuh"
 
-// What a thread knows of its two rows of a tile (row and row + 8 of its warp's 16).
-struct Rows {
-    float max[2], sum[2];  // the sum is over this thread's own columns until the end
-};
+using Scale = float;                       // of the scores, times log2(e)
+constexpr int P_WORDS = BLOCK_N / 4;       // of the probabilities as a left operand, two numbers each
 
-__device__ __forceinline__ float of_quad_max(float x) {
-    x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
-    return fmaxf(x, __shfl_xor_sync(0xffffffff, x, 2));
-}
+__device__ __forceinline__ float log2_of_sum(float max, float sum, float scale) { return max * scale + log2_fast(sum); }
 
-__device__ __forceinline__ float of_quad_sum(float x) {
-    x += __shfl_xor_sync(0xffffffff, x, 1);
-    return x + __shfl_xor_sync(0xffffffff, x, 2);
-}
-
-// -inf where the key does not exist or comes after the row.
-__device__ __forceinline__ void mask(float (&s)[BLOCK_N / 2], int row, int first_key, int seqlen) {
-    const int column = first_key + 2 * (threadIdx.x % 4);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int last = (CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1) - column;
-#pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
-            if (8 * j > last) s[4 * j + 2 * half] = -__int_as_float(0x7f800000);
-            if (8 * j + 1 > last) s[4 * j + 2 * half + 1] = -__int_as_float(0x7f800000);
-        }
-    }
-}
+// V as a right operand: its rows lie across the sum.
+__device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix(smem, BLOCK_N * 128, 1024); }
+constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 
 // New maxima; `rescale` is what everything gathered before has to be multiplied with.
 __device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
@@ -67,12 +46,6 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, fl
         }
         rows.sum[half] = even + odd;
     }
-}
-
-// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
-// not negative, which it cannot know) keeps it behind them.
-__device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
-    store_if_negative(smem, rows.sum[0], rows.sum[1]);
 }
 
 // The scores' registers, two by two, are the left operand of PV: no data moves.

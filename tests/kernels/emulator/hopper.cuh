@@ -3,6 +3,7 @@
 // instructions", "Register fragments and shared memory matrix layouts".
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "machine.hpp"
 
@@ -109,9 +110,9 @@ inline void cluster_meet() {
     machine::meet(machine::cluster_meeting, machine::fibers.size(), "its cluster");
 }
 
-// ---- shared memory in the swizzle of 128 bytes: three bits of the row go into the place of the 16-byte piece
+// ---- shared memory in a swizzle of 128 or 64 bytes: bits of the row go into the place of the 16-byte piece
 
-inline u32 swizzled(u32 address) { return address ^ (address >> 7 & 7) << 4; }
+inline u32 swizzled(u32 address, int row_bytes) { return address ^ (address >> 7 & (row_bytes / 16 - 1)) << 4; }
 inline uint8_t* smem_at(machine::ThreadBlock& block, u32 address, u32 bytes) {
     if (u64(address) + bytes > block.smem.size()) machine::fail("beyond shared memory: " + std::to_string(address));
     return block.smem.data() + address;
@@ -119,34 +120,31 @@ inline uint8_t* smem_at(machine::ThreadBlock& block, u32 address, u32 bytes) {
 
 // ---- the copy engine
 
-// Made by the test: a tensor of 16-bit numbers, (64, rows, chunks, heads, batches), and the box of a load.
+// Made by the test: a tensor of bytes, (chunk_bytes, rows, chunks, heads, batches), and the box of a load.
 struct alignas(64) TensorMap {
-    const unsigned short* base;
-    long long extent[4], stride[4];  // rows, chunks, heads, batches; strides in elements
-    int box_rows, box_chunks;
+    const uint8_t* base;
+    long long extent[4], stride[4];  // rows, chunks, heads, batches; strides in bytes
+    int box_rows, box_chunks, chunk_bytes;
 };
 
 inline void load_box(u32 smem, const TensorMap& map, u32 barrier, int row, int chunk, int head, int batch, u32 to) {
-    if (smem % 1024 || head < 0 || head >= map.extent[2] || batch < 0 || batch >= map.extent[3])
+    if (smem % (8 * map.chunk_bytes) || head < 0 || head >= map.extent[2] || batch < 0 || batch >= map.extent[3])
         machine::fail("a load that is not aligned or of a head that does not exist");
     std::vector<machine::ThreadBlock*> blocks;
     for (const auto& block : machine::cluster)
         if (to >> block->rank & 1) blocks.push_back(block.get());
-    const u32 bytes = map.box_rows * map.box_chunks * 128;
+    const u32 bytes = map.box_rows * map.box_chunks * map.chunk_bytes;
     machine::copies.push_back(
         {[=] {
              for (machine::ThreadBlock* block : blocks)
                  for (int c = 0; c < map.box_chunks; ++c)
                      for (int r = 0; r < map.box_rows; ++r) {
                          const bool exists = row + r >= 0 && row + r < map.extent[0] && chunk + c < map.extent[1];
-                         const unsigned short* from = map.base + (row + r) * map.stride[0] +
-                                                      (chunk + c) * map.stride[1] + head * map.stride[2] +
-                                                      batch * map.stride[3];
-                         for (int i = 0; i < 64; ++i) {
-                             const unsigned short value = exists ? from[i] : 0;
-                             const u32 place = swizzled(smem + (c * map.box_rows + r) * 128 + 2 * i);
-                             std::memcpy(smem_at(*block, place, 2), &value, 2);
-                         }
+                         const uint8_t* from = map.base + (row + r) * map.stride[0] + (chunk + c) * map.stride[1] +
+                                               head * map.stride[2] + batch * map.stride[3];
+                         const u32 to = smem + (c * map.box_rows + r) * map.chunk_bytes;
+                         for (int i = 0; i < map.chunk_bytes; ++i)
+                             *smem_at(*block, swizzled(to + i, map.chunk_bytes), 1) = exists ? from[i] : 0;
                      }
          },
          [=] {
@@ -208,13 +206,44 @@ inline unsigned short rounded(float x) {
 inline float number(unsigned short bits) { return float(of_bits<_Float16>(bits)); }
 inline unsigned short rounded(float x) { return bits_of(_Float16(x)); }
 #endif
+// e4m3: 1 sign, 4 exponent (bias 7), 3 fraction, no infinity; 0x7f is not a number. Rounded to even, at most 448.
+inline float number(uint8_t bits) {
+    const int exponent = bits >> 3 & 15, fraction = bits & 7;
+    if ((bits & 0x7f) == 0x7f) return NAN;
+    const float size = exponent ? std::ldexp(8 + fraction, exponent - 10) : std::ldexp(fraction, -9);
+    return bits & 0x80 ? -size : size;
+}
+inline uint8_t rounded_to_byte(float x) {
+    if (x != x) return 0x7f;
+    const uint8_t sign = std::signbit(x) ? 0x80 : 0;
+    const float size = std::min(std::fabs(x), 448.0f);
+    const int exponent = size < std::ldexp(1, -6) ? -6 : std::ilogb(size);
+    const int steps = std::nearbyint(std::ldexp(size, 3 - exponent));  // 8 … 16 of them, fewer below 2^-6
+    return sign | ((exponent + 6) * 8 + steps);
+}
+inline u32 pack_four(float a, float b, float c, float d) {
+    return rounded_to_byte(a) | rounded_to_byte(b) << 8 | rounded_to_byte(c) << 16 | u32(rounded_to_byte(d)) << 24;
+}
 inline u32 pack(float low, float high) { return rounded(low) | u32(rounded(high)) << 16; }
-inline float2 unpack(u32 both) { return {number(both), number(both >> 16)}; }
+inline float2 unpack(u32 both) {
+    return {number((unsigned short)both), number((unsigned short)(both >> 16))};
+}
 inline float exp2_fast(float x) { return std::exp2(x); }
 inline float log2_fast(float x) { return std::log2(x); }
 
 // ---- the tensor cores
 
+#ifndef FP8
+#define FP8 0
+#endif
+constexpr int BYTES = FP8 ? 1 : 2;       // of a number
+constexpr int DEPTH = 32 / BYTES;        // of one instruction
+constexpr int IN_WORD = 4 / BYTES;       // numbers in a register
+using Bits = std::conditional_t<FP8, uint8_t, unsigned short>;
+
+inline u64 matrix_of_halves(u32 smem, u32 step) {
+    return u64((smem & 0x3FFFF) >> 4) | u64(step >> 4) << 32 | 2ull << 62;
+}
 inline u64 matrix(u32 smem, u32 chunk, u32 step) {
     return u64((smem & 0x3FFFF) >> 4) | u64(chunk >> 4) << 16 | u64(step >> 4) << 32 | 1ull << 62;
 }
@@ -222,34 +251,35 @@ inline u64 matrix(u32 smem, u32 chunk, u32 step) {
 // Number (i, k) of an operand in shared memory: rows of `i` along k (`turned` false), or rows of k along i.
 inline float in_smem(machine::ThreadBlock& block, u64 matrix, bool turned, int i, int k) {
     const u32 start = (matrix & 0x3FFF) << 4, chunk = (matrix >> 16 & 0x3FFF) << 4, step = (matrix >> 32 & 0x3FFF) << 4;
+    const int row_bytes = matrix >> 62 == 1 ? 128 : 64, in_row = row_bytes / BYTES;
     const int row = turned ? k : i, along = turned ? i : k;
-    unsigned short bits;
-    const u32 place = start + along / 64 * chunk + row / 8 * step + row % 8 * 128 + along % 64 * 2;
-    std::memcpy(&bits, smem_at(block, swizzled(place), 2), 2);
+    Bits bits;
+    const u32 place = start + along / in_row * chunk + row / 8 * step + row % 8 * row_bytes + along % in_row * BYTES;
+    std::memcpy(&bits, smem_at(block, swizzled(place, row_bytes), BYTES), BYTES);
     return number(bits);
 }
 
-// d[64, COLUMNS] = a[64, 16] b[16, COLUMNS] (+ d), one thread's part: rows r and r + 8 of its warp's 16, of every eight
+// d[64, COLUMNS] = a[64, DEPTH] b[DEPTH, COLUMNS] (+ d), one thread's part: rows r and r + 8 of its warp's 16, of every eight
 // columns two. `left(row, k)` gives a's number.
 template <int COLUMNS, class Left>
 void multiply(float* d, machine::ThreadBlock& block, int thread, const Left& left, u64 b, bool turned, bool keep) {
     // The right operand is the same for all threads of the instruction.
-    static float right[COLUMNS / 2][2][16];
+    static float right[COLUMNS / 2][2][DEPTH];
     static u64 held = ~0ull;
     if (held != machine::instructions) {
         held = machine::instructions;
         for (int i = 0; i < COLUMNS; ++i)
-            for (int k = 0; k < 16; ++k) right[i / 2][i % 2][k] = in_smem(block, b, turned, i, k);
+            for (int k = 0; k < DEPTH; ++k) right[i / 2][i % 2][k] = in_smem(block, b, turned, i, k);
     }
     for (int half = 0; half < 2; ++half) {
         const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * half;
-        float a[16];
-        for (int k = 0; k < 16; ++k) a[k] = left(row, k);
+        float a[DEPTH];
+        for (int k = 0; k < DEPTH; ++k) a[k] = left(row, k);
         for (int j = 0; j < COLUMNS / 8; ++j)
             for (int c = 0; c < 2; ++c) {
                 float& sum = d[4 * j + 2 * half + c];
                 float of_step = 0;
-                for (int k = 0; k < 16; ++k) of_step += a[k] * right[4 * j + thread % 4][c][k];
+                for (int k = 0; k < DEPTH; ++k) of_step += a[k] * right[4 * j + thread % 4][c][k];
                 sum = keep ? sum + of_step : of_step;
             }
     }
@@ -265,7 +295,7 @@ void product_of_smem(float* d, u64 a, bool a_turned, u64 b, bool b_turned, int k
     }});
 }
 
-// The left operand in registers: four words a thread, each two numbers side by side.
+// The left operand in registers: four words a thread, each of numbers side by side.
 template <int COLUMNS>
 void product_of_registers(float* d, const u32& a0, const u32& a1, const u32& a2, const u32& a3, u64 b, bool b_turned,
                           int keep) {
@@ -273,10 +303,11 @@ void product_of_registers(float* d, const u32& a0, const u32& a1, const u32& a2,
     const int step = machine::now->open.size();
     machine::now->open.push_back({[=, &block](int thread, const machine::Group& group) {
                                       const auto left = [&](int row, int k) {
-                                          const int there = thread / 32 * 32 + row % 8 * 4 + k % 8 / 2;
-                                          const u32 both =
-                                              *group.of_thread[there][step].left[row % 16 / 8 + k / 8 * 2];
-                                          return number(both >> 16 * (k % 2));
+                                          const int there =
+                                              thread / 32 * 32 + row % 8 * 4 + k % (DEPTH / 2) / IN_WORD;
+                                          const u32 word = *group.of_thread[there][step]
+                                                                .left[row % 16 / 8 + k / (DEPTH / 2) * 2];
+                                          return number(Bits(word >> 8 * BYTES * (k % IN_WORD)));
                                       };
                                       multiply<COLUMNS>(d, block, thread, left, b, b_turned, keep);
                                   },

@@ -1,0 +1,112 @@
+"""`fa3_fp8_gluon`'s numbers in `fa3_cuda`'s kernel: e4m3 with blocks of K and V that are no power of two, loads shared.
+
+More keys a block mean fewer maxima, rescalings and waits a key: the work of a visit that does not shrink with the size
+of the numbers. V lies in shared memory in rows of keys, in chunks of 64, so blocks are multiples of 64. Rules of the
+scales and of the order of V's rows: `fa3_fp8_quantize`. head_dim 128 and 256: a row of 64 numbers is half a chunk.
+Source: arXiv 2407.08608, Section 3.3.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from app.kernels import configs, fa3_work, launching, nvrtc
+from app.kernels.fa3_cuda import LOG2_E, Arguments, compiled, compiled_part
+from app.kernels.fa3_fp8_quantize import NOTE, quantize, scale_tables
+from app.kernels.launching import strides_for_tma
+from app.kernels.problem import Bound, Forward, Problem, check
+from app.theory.cluster_roles import smem
+from app.theory.shapes import BlockShape
+
+HEAD_DIMS = (128, 256)
+V_CHUNK_BYTES = 64
+
+
+class _Arguments(Arguments):
+    """The fields that the kernel has for 8-bit numbers only."""
+
+    _fields_ = (  # type: ignore[assignment]
+        ("q_scales", ctypes.c_void_p),
+        ("kv_scales", ctypes.c_void_p),
+        ("q_blocks", ctypes.c_int),
+        ("kv_blocks", ctypes.c_int),
+    )
+
+
+@lru_cache(maxsize=64)
+def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
+    del device  # a module belongs to one GPU
+    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape, "e4m3"), smem(shape, head_dim, element_bytes=1).total)
+
+
+def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
+    """The kernel tied to `problem` (self-attention; key/value heads may be shared), outputs NaN until written.
+
+    q, k and v are quantised here. KernelInputError when the tensors do not fit.
+    """
+    sizes = check(problem, head_dims=HEAD_DIMS, same_lengths=True, grouped=True)
+    head_dim, causal, q = sizes.head_dim, problem.causal, problem.q
+    shape = roles or configs.cluster_roles_for(head_dim, causal, sizes.seqlen_q, "fa3_fp8_cuda")
+    dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
+    q8, k8 = quantize(q, configs.CONSUMER_ROWS), quantize(problem.k, shape.block_n)
+    v8 = quantize(problem.v, shape.block_n, turn=True)
+    o = torch.full_like(q, float("nan"))
+    lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
+    work = fa3_work.work(
+        sizes,
+        block_m=shape.block_m * shape.cluster,
+        block_n=shape.block_n,
+        causal=causal,
+        thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
+        cut_last=shape.cut_last,
+        device=q.device,
+        element_bytes=1,
+    )
+    parts = fa3_work.room_for_parts(work, q)
+    q_scales, kv_scales = scale_tables(q8, k8, v8, problem.softmax_scale, shape.consumers * shape.cluster)
+
+    def meant() -> Problem:
+        q_meant, k_meant, v_meant = (x.values(sizes.seqlen_k) for x in (q8, k8, v8))
+        return Problem(q_meant, k_meant, v_meant, causal=causal)
+
+    block, settings = BlockShape(shape.block_m, shape.block_n), f"{shape}; {NOTE}"
+    if launching.compiling():
+        compiled(head_dim, causal, dtype, shape, "e4m3")
+        fa3_work.combine(work, parts, o, lse)
+        return Bound(lambda: Forward(o, lse), block=block, settings=settings, meant=meant)
+    kernel = _loaded(head_dim, causal, dtype, compiled_part(shape), q.device.index or 0)
+    places = (
+        (q8.numbers, shape.block_m, head_dim // 128, 128),
+        (k8.numbers, shape.block_n // shape.cluster, 1, 128),
+        (v8.numbers, head_dim // shape.cluster, 1, V_CHUNK_BYTES),
+    )
+    maps: list[Any] = [nvrtc.tensor_map(numbers, strides_for_tma(numbers), *box) for numbers, *box in places]
+    given = _Arguments(
+        o.data_ptr(),
+        lse.data_ptr(),
+        *(part.data_ptr() for part in parts),
+        work.starts.data_ptr(),
+        work.tiles.data_ptr(),
+        *o.stride()[:3],
+        problem.softmax_scale * LOG2_E,
+        sizes.num_heads,
+        sizes.num_heads // sizes.num_heads_kv,
+        sizes.seqlen_q,
+        q_scales.data_ptr(),
+        kv_scales.data_ptr(),
+        q_scales.shape[1],
+        kv_scales.shape[1],
+    )
+    held = (q8, k8, v8, q_scales, kv_scales)  # the kernel knows them by address only
+
+    def run() -> Forward:
+        assert held
+        kernel.launch(work.lists * shape.cluster, shape.threads, shape.cluster, [*maps, given])
+        fa3_work.combine(work, parts, o, lse)
+        return Forward(o, lse)
+
+    return Bound(run, block=block, settings=settings, meant=meant)

@@ -40,7 +40,7 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
         KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, shared loads"),
         KernelName("fa3_fp8_gluon", "Third version’s means, 8 bits", True, CROSS, "v", "e4m3 numbers", exact=False),
-        KernelName("fa3_fp8_cuda", "8 bits in CUDA C++", True, TURNED, "v", "e4m3, blocks of 192", exact=False),
+        KernelName("fa3_fp8_cuda", "8 bits in CUDA C++", True, TURNED, "v", "e4m3 numbers, larger blocks", exact=False),
         KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False),
         KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
         KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),

@@ -20,7 +20,8 @@ from app.web.kernel_names import KernelName, named, place
 from app.web.queries import MeasurementsQuery
 from app.web.timing_plots import Plots, gpu_name
 
-BASELINE = "sdpa_flash"
+# The libraries whose rate a ratio may refer to, the usual one first.
+BASELINES = ("sdpa_flash", "sdpa_cudnn", "fa3_wheel")
 # Rows written out on one page; a case beyond them is a link to a page of its own.
 MOST_ROWS = 400
 # So few cases stand open at once.
@@ -112,6 +113,7 @@ class Measurements:
     kernels: int
     controls: tuple[Control, ...]
     narrowed: bool
+    over: str
     query: str
     theme: str
     plots: Plots
@@ -123,17 +125,18 @@ class Measurements:
 
 def build(timings: Timings, query: MeasurementsQuery) -> Measurements:
     """The page for one choice."""
-    choice = query.model_dump(exclude_none=True, exclude={"plot", "theme"})
+    choice = query.model_dump(exclude_none=True, exclude={"plot", "theme", "over"})
     everything, found = timings.select(), timings.select(**choice)
     plots = timing_plots.build(found, query.plot)
-    cases = _cases(found, choice)
+    cases = _cases(found, choice, query.over)
     runs = {item.record.id: item.record for item in found}
     return Measurements(
         total=len(everything),
         shown=len(found),
         kernels=len({item.timing.kernel for item in found}),
-        controls=(*_controls(everything, choice), *_plot_control(plots)),
+        controls=(*_controls(everything, choice), *_plot_control(plots), _ratio_control(query.over)),
         narrowed=bool(choice),
+        over=_library(query.over),
         query=_address(choice),
         theme=query.theme or "",
         plots=plots,
@@ -177,6 +180,16 @@ def _plot_control(plots: Plots) -> list[Control]:
     return [Control("plot", "Plotted", options)]
 
 
+def _ratio_control(over: str) -> Control:
+    options = tuple(Option(kernel, named(kernel).name, kernel == over) for kernel in BASELINES)
+    return Control("over", "Ratio to", options)
+
+
+def _library(kernel: str) -> str:
+    """Its name in a sentence, without who brings it."""
+    return named(kernel).name.partition(" (")[0]
+
+
 def _value(found: Found, name: str) -> Any:
     if name == "gpu":
         return found.record.run.gpu.name
@@ -201,11 +214,12 @@ def _order(key: tuple[Any, ...]) -> tuple[Any, ...]:
     return (key[0] != "forward", *key[1:])
 
 
-def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
+def _cases(found: Sequence[Found], choice: Mapping[str, Any], over: str) -> list[Case]:
     by_case: dict[tuple[Any, ...], list[tuple[int, Found]]] = {}
     for index, item in enumerate(found):
         by_case.setdefault(_key(item), []).append((index, item))
-    baseline = _rates(found)
+    baseline = _rates(found, over)
+    kept = {} if over == BASELINES[0] else {"over": over}
     cases, so_far = [], 0
     for number_, key in enumerate(sorted(by_case, key=_order)):
         # one kernel's timings of several GPUs stand together
@@ -219,8 +233,8 @@ def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
                 group=f"{first.direction.capitalize()}, d = {first.head_dim}, "
                 f"{'causal mask' if first.causal else 'no mask'}",
                 title=f"N = {first.seqlen:,}, {first.batch} × {first.num_heads} heads, {first.dtype.upper()}",
-                headline=_headline(rows),
-                query=_address({**choice, **dict(zip(CASE_KEYS, key, strict=True))}),
+                headline=_headline(rows, over),
+                query=_address({**choice, **dict(zip(CASE_KEYS, key, strict=True)), **kept}),
                 count=len(rows),
                 counted=any(row.hbm for row in rows),
                 rows=rows if so_far <= MOST_ROWS else (),
@@ -229,24 +243,24 @@ def _cases(found: Sequence[Found], choice: Mapping[str, Any]) -> list[Case]:
     return cases
 
 
-def _rates(found: Sequence[Found]) -> dict[tuple[Any, ...], float]:
+def _rates(found: Sequence[Found], over: str) -> dict[tuple[Any, ...], float]:
     """(run, case, cache) → rate of the kernel that ratios refer to, from all rows of those runs."""
     records = {item.record.id: item.record for item in found}
     return {
         (record.id, _key(Found(record, timing)), timing.l2): timing.tflops_per_s
         for record in records.values()
         for timing in record.timings
-        if timing.kernel == BASELINE and timing.tflops_per_s is not None
+        if timing.kernel == over and timing.tflops_per_s is not None
     }
 
 
-def _headline(rows: Sequence[Row]) -> str:
-    """The fastest of ours for the folded case, against the baseline where that ran in the same run."""
+def _headline(rows: Sequence[Row], over: str) -> str:
+    """The fastest of ours for the folded case, against the library asked for where that ran in the same run."""
     ours = [row for row in rows if row.kernel.ours and row.kernel.exact and row.rate and row.timing.l2 == "warm"]
     if not ours:
         return f"{len(rows)} timed" if len(rows) > 1 else ""
     best = max(ours, key=lambda row: row.timing.tflops_per_s or 0)
-    against = f", {best.ratio} FlashAttention-2’s" if best.ratio else ""
+    against = f", {best.ratio} {_library(over)}’s" if best.ratio else ""
     return f"{best.kernel.name}: {best.rate} TFLOP/s{against}"
 
 

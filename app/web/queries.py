@@ -170,4 +170,5 @@ class MeasurementsQuery(TimingsQuery):
     model_config = ConfigDict(frozen=True)
 
     plot: str | None = Field(None, max_length=20, description="which sizes of problem the plots show")
+    over: Literal["sdpa_flash", "sdpa_cudnn", "fa3_wheel"] = Field("sdpa_flash", description="what ratios refer to")
     theme: Literal["gallery", "dark", "projector"] | None = Field(None, description="theme of the page")

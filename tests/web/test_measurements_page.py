@@ -122,7 +122,10 @@ def test_nothing_found_is_said_and_no_error(client: TestClient) -> None:
     assert 'name="theme" value="dark"' in answer.text
 
 
-@pytest.mark.parametrize("query", ["seqlen=x", "seqlen=0", "colour=red", "theme=pink", "kernel=" + "x" * 61])
+NO_SENSE = ["seqlen=x", "seqlen=0", "colour=red", "theme=pink", "over=fa9", "kernel=" + "x" * 61]
+
+
+@pytest.mark.parametrize("query", NO_SENSE)
 def test_a_choice_that_makes_no_sense_is_refused_in_words(client: TestClient, query: str) -> None:
     answer = client.get(f"/measurements?{query}")
     assert answer.status_code == 422
@@ -160,6 +163,25 @@ def test_a_ratio_stays_within_one_run_and_one_case(tmp_path: Path) -> None:
     ]
     narrowed = rows_of(build(tmp_path, kernel="fa2_triton"))
     assert [row.ratio for row in narrowed] == ["1.5×", ""]
+
+
+@pytest.mark.parametrize(
+    ("over", "name", "ratio"),
+    [
+        ("sdpa_flash", "FlashAttention-2", "3.0×"),
+        ("sdpa_cudnn", "cuDNN", "1.2×"),
+        ("fa3_wheel", "FlashAttention-3", "0.96×"),
+    ],
+)
+def test_the_reader_says_what_a_ratio_refers_to(tmp_path: Path, over: str, name: str, ratio: str) -> None:
+    rates = {"fa3_cuda": 600, "sdpa_flash": 200, "sdpa_cudnn": 500, "fa3_wheel": 625}
+    write(tmp_path, "a.json", document(*(rate(kernel, value) for kernel, value in rates.items())))
+    page = build(tmp_path, over=over)
+    assert {row.kernel.id: row.ratio for row in rows_of(page)}["fa3_cuda"] == ratio
+    assert page.over == name
+    ((_, (case,)),) = page.groups
+    assert case.headline.endswith(f"{ratio} {name}’s")
+    assert ("over=" in case.query) == (over != "sdpa_flash")
 
 
 def test_a_folded_case_names_the_fastest_of_ours_that_is_exact(tmp_path: Path) -> None:

@@ -23,11 +23,19 @@ TIMEOUT_MS = 30_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A busy machine now and then starves a browser: such a test may try once more, and the summary names it."""
+    """A busy machine now and then starves a browser: a test may try once more (not with -p no:rerunfailures)."""
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            if item.config.pluginmanager.has_plugin("rerunfailures"):
+                item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why the first try failed: a second one that passes must not hide it."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"first try of {report.nodeid}")
+        terminalreporter.line(report.longreprtext)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from app.theory import backward_roles, cluster_roles
 from app.theory.backward_roles import BackwardRoles
 from app.theory.cluster_roles import ClusterRoles
 from app.theory.gpus import GPUS
+from app.theory.hopper_roles import WARPGROUP_THREADS
 
 CODE = sorted(
     {
@@ -26,6 +27,8 @@ CODE = sorted(
     key=str,
 )
 
+# A thread's registers are given out in eights (PTX ISA, setmaxnreg); an SM has 64 Ki of them, the ledger says.
+REGISTERS_OF_SM, GRANULE = GPUS["h100_sxm5"].rmem_per_sm_bytes // 4, 8
 # Bytes: under a causal mask, in pairs, a number that is read again once a tile, not once a visit.
 ONE_NUMBER_A_TILE = 4
 BACKWARD = [
@@ -72,6 +75,23 @@ def assert_runs_freely(cubin: nvrtc.Cubin, most_spilled: int = 0) -> None:
     assert spilled
     assert sum(map(int, spilled)) <= most_spilled
     assert "erialized" not in cubin.log  # ptxas says so when it makes WGMMAs wait for one another
+
+
+EVERYTHING = [
+    *(roles for head_dim in (64, 128, 256) for roles in cluster_roles.choices(head_dim)),
+    *(roles for head_dim in (128, 256) for roles in cluster_roles.byte_choices(head_dim)),
+    *(roles for head_dim in backward_roles.HEAD_DIMS for roles in backward_roles.choices(head_dim)),
+]
+
+
+@pytest.mark.parametrize("roles", dict.fromkeys(EVERYTHING), ids=str)
+def test_the_roles_take_no_more_registers_than_the_thread_block_was_given(roles: ClusterRoles | BackwardRoles) -> None:
+    """What is asked for beyond that is waited for until another role gives some back, which none does: a deadlock."""
+    given = REGISTERS_OF_SM // roles.threads // GRANULE * GRANULE * roles.threads
+    consumers = roles.threads // WARPGROUP_THREADS - 1
+    asked = consumers * roles.consumer_registers + roles.producer_registers
+    assert asked * WARPGROUP_THREADS <= given
+    assert roles.consumer_registers % GRANULE == roles.producer_registers % GRANULE == 0
 
 
 def test_fp16_is_another_instruction_and_other_code() -> None:

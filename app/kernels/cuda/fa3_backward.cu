@@ -1,13 +1,13 @@
-// FlashAttention-3's backward pass in CUDA C++: a thread block keeps one block of K and V and all blocks of q and do that
-// see it pass by. dk and dv stay in registers; each visit adds its share of dq to a sum in memory.
+// FlashAttention-3's backward pass in CUDA C++: a thread block keeps one block of K and V, and all blocks of q and do
+// that see it pass by. dk and dv stay in registers; each visit adds its share of dq to a sum in memory.
 //
 // Compile-time constants (-D): HEAD_DIM (64 or 128), BLOCK_M (rows of a visit), STAGES (of q and do), CAUSAL, BF16,
 // CONSUMER_REGISTERS, PRODUCER_REGISTERS. `wgmma.cuh`, made by `fa3_cuda.py`, has three tensor-core instructions:
 //   product_scores(s, a, b, keep)    s[64, BLOCK_M]     (+)= a[64, 16] b[16, BLOCK_M], both in shared memory
 //   product_rows(g, p, b, keep)      g[64, HEAD_DIM]    (+)= p[64, 16] b[16, HEAD_DIM], p in registers
-//   product_dq(dq, a, b, keep)       dq[64, DQ_COLUMNS] (+)= a[64, 16] b[16, DQ_COLUMNS], a turned, both in shared memory
-// Scores stand turned, (keys, rows of q): p and ds are then left operands of dv and dk as they lie in registers, and only
-// ds goes through shared memory, for dq. Source of the order of work: arXiv 2407.08608, appendix B.1.
+//   product_dq(dq, a, b, keep)       dq[64, DQ_COLUMNS] (+)= a[64, 16] b[16, DQ_COLUMNS], so too, but a turned
+// Scores stand turned, (keys, rows of q): p and ds are then left operands of dv and dk as they lie in registers, and
+// only ds goes through shared memory, for dq. Source of the order of work: arXiv 2407.08608, appendix B.1.
 #include "hopper.cuh"
 #include "pieces.cuh"
 #include "wgmma.cuh"
@@ -35,7 +35,7 @@ constexpr int MEETING = 1;             // the consumers' named barrier
 
 struct Arguments {
     void *dk, *dv;       // (batch, heads of k and v, seqlen, HEAD_DIM), strides below in elements, rows contiguous
-    float* dq_sum;       // [batch * heads, blocks of rows, BLOCK_M * HEAD_DIM], in the order of the consumers' registers
+    float* dq_sum;       // [batch * heads, blocks of rows, BLOCK_M * HEAD_DIM], in the order of consumers' registers
     const float* lse;    // [batch * heads, rows_padded], in base 2; inf for rows that do not exist
     const float* delta;  // [batch * heads, rows_padded], row sums of do · o
     long long dk_batch, dk_head, dk_row, dv_batch, dv_head, dv_row, rows_padded;
@@ -112,8 +112,8 @@ __device__ __forceinline__ void issue_scores(float (&s)[BLOCK_M / 2], u64 keys, 
 #pragma unroll
     for (int step = 0; step < HEAD_DIM / 16; ++step) {
         const int within = step % 4 * 32 / 16;  // in the units of a matrix's address, 16 bytes
-        product_scores(s, keys + step / 4 * (BLOCK_N * 128 / 16) + within, rows + step / 4 * (BLOCK_M * 128 / 16) + within,
-                       step > 0);
+        product_scores(s, keys + step / 4 * (BLOCK_N * 128 / 16) + within,
+                       rows + step / 4 * (BLOCK_M * 128 / 16) + within, step > 0);
     }
     wgmma_commit();
 }
@@ -162,8 +162,8 @@ __device__ __forceinline__ void to_operand(const float (&s)[BLOCK_M / 2], u32 (&
 }
 
 // One of a thread's two rows (`half`) of dk or dv, times `factor`, rounded → hbm.
-__device__ __forceinline__ void store_row(const float (&sums)[HEAD_DIM / 2], int half, float factor, unsigned short* row,
-                                          bool exists) {
+__device__ __forceinline__ void store_row(const float (&sums)[HEAD_DIM / 2], int half, float factor,
+                                          unsigned short* row, bool exists) {
 #pragma unroll
     for (int part = 0; part < HEAD_DIM / 32; ++part) {
         u32 w[4];
@@ -246,7 +246,7 @@ __device__ __forceinline__ void consume(const Arguments& a, const Work& work, u3
             store_turned(ds_place + ds_lane + step * 16 * 128, ds[4 * step], ds[4 * step + 1], ds[4 * step + 2],
                          ds[4 * step + 3]);
         writes_seen();
-        // Both halves of the keys are there. The other ds is free: who comes here has done with its dq of the visit before.
+        // Both halves of the keys are there. The other ds is free: who comes here has done with the last visit's dq.
         named_wait(MEETING, BOTH);
 
         issue_dq(dq, k_turned, matrix(ds_place + (CHUNKS > 1 ? 0 : consumer * DQ_COLUMNS * 128), 0, 1024));

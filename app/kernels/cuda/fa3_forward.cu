@@ -68,8 +68,8 @@ struct Barriers {
 // ---------------------------------------------------------------------------------------------------- the producer
 
 #if FP8
-// A block of K (rows along the sum) or of V (turned: rows of keys, in chunks of 64); a thread block of a cluster loads half
-// of the rows.
+// A block of K (rows along the sum) or of V (turned: rows of keys, in chunks of 64); a thread block of a cluster loads
+// half of the rows.
 __device__ __forceinline__ void fetch_bytes(const TensorMap& map, u32 place, u32 full, u32 rank, int block, int head,
                                             int batch, bool turned) {
     auto load = [&](u32 to, int row, int chunk) {

@@ -1,5 +1,6 @@
 // The online softmax of scores of e4m3 numbers; maxima in units of the exponent. Rules of `fa3_fp8_quantize.py`: each
-// block of K and V has its scales, V is turned and its rows lie in the order that makes the scores' registers an operand.
+// block of K and V has its scales, V is turned and its rows lie in the order that makes the scores' registers an
+// operand.
 #pragma once
 #include "rows.cuh"
 

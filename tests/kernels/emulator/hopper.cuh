@@ -96,7 +96,7 @@ inline void barrier_wait(u32 barrier, u32 parity) {
                         "barrier " + std::to_string(barrier) + " to end its phase " + std::to_string(parity));
 }
 
-// A warp arrives as a whole: 32 for each `bar` instruction.
+// `bar` counts threads, a warp as 32; here each thread counts for itself.
 inline void named_arrive(u32 number, u32 threads) {
     machine::Meeting& there = machine::block().named[number];
     if (++there.arrived == threads) there.arrived = 0, ++there.met;
@@ -259,8 +259,8 @@ inline float in_smem(machine::ThreadBlock& block, u64 matrix, bool turned, int i
     return number(bits);
 }
 
-// d[64, COLUMNS] = a[64, DEPTH] b[DEPTH, COLUMNS] (+ d), one thread's part: rows r and r + 8 of its warp's 16, of every eight
-// columns two. `left(row, k)` gives a's number.
+// d[64, COLUMNS] = a[64, DEPTH] b[DEPTH, COLUMNS] (+ d), one thread's part: rows r and r + 8 of its warp's 16, of every
+// eight columns two. `left(row, k)` gives a's number.
 template <int COLUMNS, class Left>
 void multiply(float* d, machine::ThreadBlock& block, int thread, const Left& left, u64 b, bool turned, bool keep) {
     // The right operand is the same for all threads of the instruction.

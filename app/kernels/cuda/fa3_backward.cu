@@ -2,7 +2,7 @@
 // that see it pass by. dk and dv stay in registers; each visit adds its share of dq to a sum in memory.
 //
 // Compile-time constants (-D): HEAD_DIM (64 or 128), BLOCK_M (rows of a visit), STAGES (of q and do), CAUSAL, BF16,
-// CONSUMER_REGISTERS, PRODUCER_REGISTERS. `wgmma.cuh`, made by `fa3_cuda.py`, has three tensor-core instructions:
+// CONSUMER_REGISTERS, PRODUCER_REGISTERS. `wgmma.cuh`, made by `wgmma.py`, has three tensor-core instructions:
 //   product_scores(s, a, b, keep)    s[64, BLOCK_M]     (+)= a[64, 16] b[16, BLOCK_M], both in shared memory
 //   product_rows(g, p, b, keep)      g[64, HEAD_DIM]    (+)= p[64, 16] b[16, HEAD_DIM], p in registers
 //   product_dq(dq, a, b, keep)       dq[64, DQ_COLUMNS] (+)= a[64, 16] b[16, DQ_COLUMNS], so too, but a turned

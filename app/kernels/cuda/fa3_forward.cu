@@ -5,7 +5,7 @@
 // FP8 (q, k, v and the probabilities are e4m3 numbers; BF16 then says what o is), CONSUMER_REGISTERS,
 // PRODUCER_REGISTERS, LATE (PV is waited for after a quarter of the exponentials, else where the
 // compiler thinks fit) and LAZY (o is rescaled only when a maximum of the warp's rows has grown).
-// `wgmma.cuh`, made by `fa3_cuda.py`, has the two tensor-core instructions of these sizes:
+// `wgmma.cuh`, made by `wgmma.py`, has the two tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, DEPTH] b[DEPTH, HEAD_DIM], p in registers
 // DEPTH is 32 bytes' worth of numbers.

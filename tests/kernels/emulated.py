@@ -20,6 +20,8 @@ from app.kernels import fa3_work, launching, nvrtc
 
 EMULATOR = Path(__file__).parent / "emulator"
 COMPILER = shutil.which("g++")
+# Every library has its own machine: g++ would else give all that are loaded one copy of each static, the first one's.
+FLAGS = ("-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-fpermissive", "-fvisibility=hidden", "-fno-gnu-unique")
 PRODUCT = re.compile(
     r"void (?P<name>\w+)\(float \(&d\)\[\d+\], (?P<left>[^)]*), u64 b, int keep\).*?"
     r"m64n(?P<columns>\d+)k(?:16|32).*?, p, 1, 1(?P<turned>[01, ]*);",
@@ -88,17 +90,15 @@ class Emulator:
             if self.edit:
                 self._put_wrong(place)
             text = (place / source).read_text()
-            given = re.search(name + r"\(([^{]*)\) \{", text)
-            assert given is not None
-            maps = given[1].count("TensorMap")
+            takes = re.search(name + r"\(([^{]*)\) \{", text)
+            assert takes is not None
+            maps = takes[1].count("TensorMap")
             call = f"{name}({', '.join(f'maps[{i}]' for i in range(maps))}, arguments)"
             defines = {"KERNEL_FILE": f'"{source}"', "KERNEL_CALL": call, "MAPS": maps, **constants}
             assert COMPILER is not None
-            run = subprocess.run(
-                [COMPILER, "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-fpermissive",
-                 *(f"-D{key}={value}" for key, value in defines.items()), "launch.cpp", "-o", "kernel.so"],
-                cwd=place, capture_output=True, text=True, check=False,
-            )  # fmt: skip
+            given = [f"-D{key}={value}" for key, value in defines.items()]
+            command = [COMPILER, *FLAGS, *given, "launch.cpp", "-o", "kernel.so"]
+            run = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
             assert run.returncode == 0, run.stderr[:4000]
         library = ctypes.CDLL(str(place / "kernel.so"))
         library.emulate.restype = ctypes.c_char_p

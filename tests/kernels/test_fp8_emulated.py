@@ -3,6 +3,7 @@
 Triton's interpreter does not carry when it rounds to e4m3, so PyTorch quantises here.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,20 @@ def test_every_choice_is_right(folder: Path, head_dim: int, causal: bool, roles:
 def test_awkward_problems(folder: Path, causal: bool, more: dict[str, object]) -> None:
     found = verdict(Emulator(folder), case(600, 128, causal, **more), IN_PAIRS)
     assert found.ok, found.message
+
+
+def test_two_emulated_kernels_in_one_process_share_nothing(folder: Path) -> None:
+    """Statics of the one, of other sizes, were taken for the other's: what the loader makes one is marked u."""
+    for roles in (IN_PAIRS, cluster_roles.BYTE_DEFAULTS[256, False]):
+        head_dim = 128 if roles is IN_PAIRS else 256
+        assert verdict(Emulator(folder), case(129, head_dim, False), roles).ok
+    libraries = list(folder.glob("*/kernel.so"))
+    assert len(libraries) >= 2
+    for library in libraries:
+        listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+        marks = {line.split()[-1]: line.split()[-2] for line in listed.stdout.splitlines()}
+        assert marks["emulate"] == "T"
+        assert not [name for name, mark in marks.items() if mark == "u" or "machine" in name or "multiply" in name]
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -2,7 +2,7 @@
 #include KERNEL_FILE
 
 // Empty when all went well, else what went wrong. `parameters`: addresses and sizes of the kernel's parameters.
-extern "C" const char* emulate(int clusters, int size, int threads, unsigned smem_bytes, unsigned long long seed,
+extern "C" __attribute__((visibility("default"))) const char* emulate(int clusters, int size, int threads, unsigned smem_bytes, unsigned long long seed,
                                const void* const* parameters, const size_t* sizes) {
     static std::string problem;
     problem.clear();

@@ -105,12 +105,14 @@ class Emulator:
         return library
 
     def _put_wrong(self, place: Path) -> None:
+        """The softmax of 16 bits and that of 8 may have the passage alike; only one of them is compiled."""
         assert self.edit is not None
         files = [path for path in place.glob("*.cu*") if self.edit[0] in path.read_text()]
-        assert len(files) == 1, f"the passage stands in {len(files)} files"
-        text = files[0].read_text()
-        assert text.count(self.edit[0]) == 1
-        files[0].write_text(text.replace(*self.edit))
+        assert files, "the passage stands nowhere"
+        for path in files:
+            text = path.read_text()
+            assert text.count(self.edit[0]) == 1
+            path.write_text(text.replace(*self.edit))
 
     def kernel(self, library: ctypes.CDLL, smem_bytes: int) -> "Kernel":
         return Kernel(self, library, smem_bytes)

@@ -108,8 +108,8 @@ WRONG = {
     "no running maximum": ("rows.max[half] = max;", "rows.max[half] = 0;"),
     "the operand changes under the product": (
         "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n"
-        "            take_exp<EARLY, ALL>(s, rows, a.scale);\n            to_operand(s, p);\n",
-        "            take_exp<EARLY, ALL>(s, rows, a.scale);\n            to_operand(s, p);\n"
+        "            take_exp<EARLY, ALL>(s, rows, scale);\n            to_operand(s, p);\n",
+        "            take_exp<EARLY, ALL>(s, rows, scale);\n            to_operand(s, p);\n"
         "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n",
     ),
 }

@@ -14,9 +14,9 @@ import triton
 import triton.language as tl
 
 from app.kernels import configs
-from app.kernels.fa2_triton import LOG2_E, visit
+from app.kernels.fa2_triton import visit
 from app.kernels.launching import launch, tiles_of
-from app.kernels.problem import Bound, Forward, KernelInputError, Problem, check
+from app.kernels.problem import LOG2_E, Bound, Forward, KernelInputError, Problem, check
 from app.kernels.tiles import load_tile, store_tile
 from app.theory import block_sparse
 from app.theory.block_sparse import BlockPattern

@@ -185,7 +185,7 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
 def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:
     """What is used without tuning: the first choice, but for the kernel that has a choice for each kind of problem."""
     if kernel == "fa3_cuda" and direction == "backward":
-        return backward_roles.DEFAULTS[head_dim, causal]
+        return backward_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
     if kernel == "fa3_fp8_cuda":
         return cluster_roles.BYTE_DEFAULTS[head_dim, causal]
     if kernel == "fa3_cuda":

@@ -16,9 +16,8 @@ import triton
 import triton.language as tl
 
 from app.kernels import configs
-from app.kernels.fa2_triton import LOG2_E
 from app.kernels.launching import launch, tiles_of
-from app.kernels.problem import Forward, Gradients, KernelInputError, Problem, Sizes, check
+from app.kernels.problem import LOG2_E, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import kept, load_row, load_tile, store_tile
 
 # Rows the small kernels handle at once; row statistics are padded to a multiple of it, and no block_m may be longer.

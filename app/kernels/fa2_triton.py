@@ -16,11 +16,10 @@ import triton.language as tl
 
 from app.kernels import configs
 from app.kernels.launching import launch, tiles_of
-from app.kernels.problem import Bound, Forward, Gradients, Problem, check
+from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, Problem, check
 from app.kernels.tiles import kept, load_tile, store_tile
 from app.theory.shapes import BlockShape
 
-LOG2_E = 1.4426950408889634
 LN_2 = tl.constexpr(0.6931471805599453)
 
 

@@ -9,8 +9,7 @@ Source of the order: arXiv 2407.08608, section 3.
 from __future__ import annotations
 
 import ctypes
-import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +17,10 @@ import torch
 
 from app.kernels import configs, fa3_cuda_backward, fa3_work, launching, nvrtc, wgmma
 from app.kernels.launching import strides_for_tma
-from app.kernels.problem import Bound, Forward, Problem, check
+from app.kernels.problem import LOG2_E, Bound, Forward, Problem, Sizes, check
 from app.theory.backward_roles import BLOCK_N, HEAD_DIMS
 from app.theory.cluster_roles import smem
 from app.theory.shapes import BlockShape
-
-LOG2_E = math.log2(math.e)
 
 
 class Arguments(ctypes.Structure):
@@ -88,48 +85,79 @@ def bind(
     sizes = check(problem, same_lengths=True, grouped=True)
     shape = roles or configs.cluster_roles_for(sizes.head_dim, problem.causal, sizes.seqlen_q)
     q, k, v = problem.q, problem.k, problem.v
-    dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
-    o = torch.full_like(q, float("nan"))
-    lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-    work = fa3_work.work(
-        sizes,
-        block_m=shape.block_m * shape.cluster,
-        block_n=shape.block_n,
-        causal=problem.causal,
-        thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
-        cut_last=shape.cut_last,
-        device=q.device,
-    )
-    parts = fa3_work.room_for_parts(work, q)
+    out = Output.of(problem, sizes, shape)
     block, settings = BlockShape(shape.block_m, shape.block_n), str(shape)
     if launching.compiling():
-        compiled(sizes.head_dim, problem.causal, dtype, shape)
-        fa3_work.combine(work, parts, o, lse)
-        return _with_backward(problem, Bound(lambda: Forward(o, lse), block=block, settings=settings), backward_roles)
-    kernel = _loaded(sizes.head_dim, problem.causal, dtype, compiled_part(shape), q.device.index or 0)
+        compiled(sizes.head_dim, problem.causal, out.dtype, shape)
+        return _with_backward(problem, Bound(out.combined, block=block, settings=settings), backward_roles)
+    kernel = _loaded(sizes.head_dim, problem.causal, out.dtype, compiled_part(shape), q.device.index or 0)
     maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
     maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
-    given = Arguments(
-        o.data_ptr(),
-        lse.data_ptr(),
-        *(part.data_ptr() for part in parts),
-        work.starts.data_ptr(),
-        work.tiles.data_ptr(),
-        *o.stride()[:3],
-        problem.softmax_scale * LOG2_E,
-        sizes.num_heads,
-        sizes.num_heads // sizes.num_heads_kv,
-        sizes.seqlen_q,
-    )
+    given = Arguments(*out.arguments(problem, sizes))
     held = (q, k, v)  # the kernel knows them by address only
 
     def run() -> Forward:
         assert held
-        kernel.launch(work.lists * shape.cluster, shape.threads, shape.cluster, [*maps, given])
-        fa3_work.combine(work, parts, o, lse)
-        return Forward(o, lse)
+        return out.launched(kernel, shape, [*maps, given])
 
     return _with_backward(problem, Bound(run, block=block, settings=settings), backward_roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a run leaves its results (NaN until then), and the work lists that lead there."""
+
+    o: torch.Tensor
+    lse: torch.Tensor
+    work: fa3_work.Work
+    parts: tuple[torch.Tensor, torch.Tensor]
+
+    @classmethod
+    def of(cls, problem: Problem, sizes: Sizes, shape: configs.ClusterRoles, element_bytes: int = 2) -> Output:
+        """For `problem`, whose numbers of k and v take `element_bytes`."""
+        q = problem.q
+        work = fa3_work.work(
+            sizes,
+            block_m=shape.block_m * shape.cluster,
+            block_n=shape.block_n,
+            causal=problem.causal,
+            thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
+            cut_last=shape.cut_last,
+            device=q.device,
+            element_bytes=element_bytes,
+        )
+        lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
+        return cls(torch.full_like(q, float("nan")), lse, work, fa3_work.room_for_parts(work, q))
+
+    @property
+    def dtype(self) -> str:
+        """Of o, as `problem.DTYPES` names it."""
+        return "bf16" if self.o.dtype == torch.bfloat16 else "fp16"
+
+    def arguments(self, problem: Problem, sizes: Sizes) -> tuple[Any, ...]:
+        """The values of `Arguments`, in order."""
+        return (
+            self.o.data_ptr(),
+            self.lse.data_ptr(),
+            *(part.data_ptr() for part in self.parts),
+            self.work.starts.data_ptr(),
+            self.work.tiles.data_ptr(),
+            *self.o.stride()[:3],
+            problem.softmax_scale * LOG2_E,
+            sizes.num_heads,
+            sizes.num_heads // sizes.num_heads_kv,
+            sizes.seqlen_q,
+        )
+
+    def launched(self, kernel: nvrtc.Kernel, shape: configs.ClusterRoles, parameters: list[Any]) -> Forward:
+        """The results of one run."""
+        kernel.launch(self.work.lists * shape.cluster, shape.threads, shape.cluster, parameters)
+        return self.combined()
+
+    def combined(self) -> Forward:
+        """The results once the tiles that were cut are put together."""
+        fa3_work.combine(self.work, self.parts, self.o, self.lse)
+        return Forward(self.o, self.lse)
 
 
 def _with_backward(problem: Problem, bound: Bound, roles: configs.BackwardRoles | None) -> Bound:

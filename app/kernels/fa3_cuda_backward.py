@@ -10,7 +10,6 @@ Source of the order: arXiv 2407.08608, appendix B; of the equations: arXiv 2307.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -22,11 +21,11 @@ import triton.language as tl
 from app.kernels import fa2_backward_triton, launching, nvrtc, wgmma
 from app.kernels.fa2_backward_triton import ROWS, WARPS
 from app.kernels.launching import launch, strides_for_tma, tiles_of
-from app.kernels.problem import Forward, Gradients, KernelInputError, Problem, check
+from app.kernels.problem import LOG2_E, Forward, Gradients, KernelInputError, Problem, check
 from app.kernels.tiles import store_tile
 from app.theory.backward_roles import BLOCK_N, HEAD_DIMS, BackwardRoles, smem_bytes
 
-LOG2_E = math.log2(math.e)
+AT_ONCE = 512  # numbers of dq a consumer of the kernel adds with one instruction: four a thread
 
 
 class _Arguments(ctypes.Structure):
@@ -75,7 +74,7 @@ def _loaded(head_dim: int, causal: bool, dtype: str, roles: BackwardRoles, devic
 @triton.jit(do_not_specialize=["heads", "seqlen", "m_blocks"])
 def fa3_round_dq(
     dq_sum, dq, heads, seqlen, m_blocks, softmax_scale,
-    HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr, ROWS: tl.constexpr,
+    HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr, ROWS: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
     """dq = softmax_scale · dq_sum in the dtype of dq; dq_sum lies in the order of the consumers' registers."""
     blocks = tl.cdiv(seqlen, ROWS)
@@ -89,7 +88,7 @@ def fa3_round_dq(
     consumer = column // 64 + 0 * row if HEAD_DIM == 128 else row // DQ_COLUMNS + 0 * column
     at, up = row % DQ_COLUMNS, column % 64
     thread = up // 16 * 32 + up % 8 * 4 + at % 8 // 2
-    place = at // 8 * 512 + thread * 4 + up % 16 // 8 * 2 + at % 2
+    place = at // 8 * AT_ONCE + thread * 4 + up % 16 // 8 * 2 + at % 2
     block = batch_head.to(tl.int64) * m_blocks + rows // BLOCK_M
     acc = tl.load(dq_sum + (block * 2 + consumer) * (64 * DQ_COLUMNS) + place, mask=rows < seqlen, other=0.0)
     store_tile(dq, batch_head // heads, batch_head % heads, first_row, acc * softmax_scale, ROWS, HEAD_DIM)
@@ -126,6 +125,7 @@ def bind(problem: Problem, saved: Forward, roles: BackwardRoles) -> Callable[[],
             HEAD_DIM=sizes.head_dim,
             BLOCK_M=roles.block_m,
             ROWS=ROWS,
+            AT_ONCE=AT_ONCE,
             num_warps=WARPS,
         )
         return gradients

@@ -12,10 +12,8 @@ import ctypes
 from functools import lru_cache
 from typing import Any
 
-import torch
-
-from app.kernels import configs, fa3_work, launching, nvrtc
-from app.kernels.fa3_cuda import LOG2_E, Arguments, compiled, compiled_part
+from app.kernels import configs, launching, nvrtc
+from app.kernels.fa3_cuda import Arguments, Output, compiled, compiled_part
 from app.kernels.fa3_fp8_quantize import NOTE, quantize, scale_tables
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import Bound, Forward, Problem, check
@@ -51,22 +49,9 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     sizes = check(problem, head_dims=HEAD_DIMS, same_lengths=True, grouped=True)
     head_dim, causal, q = sizes.head_dim, problem.causal, problem.q
     shape = roles or configs.cluster_roles_for(head_dim, causal, sizes.seqlen_q, "fa3_fp8_cuda")
-    dtype = "bf16" if q.dtype == torch.bfloat16 else "fp16"
     q8, k8 = quantize(q, configs.CONSUMER_ROWS), quantize(problem.k, shape.block_n)
     v8 = quantize(problem.v, shape.block_n, turn=True)
-    o = torch.full_like(q, float("nan"))
-    lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-    work = fa3_work.work(
-        sizes,
-        block_m=shape.block_m * shape.cluster,
-        block_n=shape.block_n,
-        causal=causal,
-        thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
-        cut_last=shape.cut_last,
-        device=q.device,
-        element_bytes=1,
-    )
-    parts = fa3_work.room_for_parts(work, q)
+    out = Output.of(problem, sizes, shape, element_bytes=1)
     q_scales, kv_scales = scale_tables(q8, k8, v8, problem.softmax_scale, shape.consumers * shape.cluster)
 
     def meant() -> Problem:
@@ -75,10 +60,9 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
 
     block, settings = BlockShape(shape.block_m, shape.block_n), f"{shape}; {NOTE}"
     if launching.compiling():
-        compiled(head_dim, causal, dtype, shape, "e4m3")
-        fa3_work.combine(work, parts, o, lse)
-        return Bound(lambda: Forward(o, lse), block=block, settings=settings, meant=meant)
-    kernel = _loaded(head_dim, causal, dtype, compiled_part(shape), q.device.index or 0)
+        compiled(head_dim, causal, out.dtype, shape, "e4m3")
+        return Bound(out.combined, block=block, settings=settings, meant=meant)
+    kernel = _loaded(head_dim, causal, out.dtype, compiled_part(shape), q.device.index or 0)
     places = (
         (q8.numbers, shape.block_m, head_dim // 128, 128),
         (k8.numbers, shape.block_n // shape.cluster, 1, 128),
@@ -86,16 +70,7 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     )
     maps: list[Any] = [nvrtc.tensor_map(numbers, strides_for_tma(numbers), *box) for numbers, *box in places]
     given = _Arguments(
-        o.data_ptr(),
-        lse.data_ptr(),
-        *(part.data_ptr() for part in parts),
-        work.starts.data_ptr(),
-        work.tiles.data_ptr(),
-        *o.stride()[:3],
-        problem.softmax_scale * LOG2_E,
-        sizes.num_heads,
-        sizes.num_heads // sizes.num_heads_kv,
-        sizes.seqlen_q,
+        *out.arguments(problem, sizes),
         q_scales.data_ptr(),
         kv_scales.data_ptr(),
         q_scales.shape[1],
@@ -105,8 +80,6 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
 
     def run() -> Forward:
         assert held
-        kernel.launch(work.lists * shape.cluster, shape.threads, shape.cluster, [*maps, given])
-        fa3_work.combine(work, parts, o, lse)
-        return Forward(o, lse)
+        return out.launched(kernel, shape, [*maps, given])
 
     return Bound(run, block=block, settings=settings, meant=meant)

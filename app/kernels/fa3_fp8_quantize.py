@@ -11,7 +11,6 @@ probabilities: see `key_of_place`. Source: arXiv 2407.08608, Section 3.3.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -19,9 +18,9 @@ import triton
 import triton.language as tl
 
 from app.kernels.launching import launch
+from app.kernels.problem import LOG2_E
 
 LARGEST = 448.0  # e4m3's largest number
-LOG2_E = math.log2(math.e)
 NOTE = "q, k, v quantised beforehand, not timed"
 PERIOD = 16  # places after which the order of v's rows repeats
 
@@ -120,9 +119,10 @@ def quantize(x: torch.Tensor, rows: int, *, turn: bool = False) -> Quantized:
 def scale_tables(
     q: Quantized, k: Quantized, v: Quantized, softmax_scale: float, q_blocks: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the kernels read scales from, fp32: q's, (batch · heads, blocks of 64 rows filled up to whole tiles of
-    `q_blocks`), and
-    (batch · kv heads, blocks, 4): k's scale · softmax_scale / ln 2, log2 of v's scale, 1 / v's scale, 0.
+    """What the kernels read scales from, fp32: first q's, (batch · heads, blocks of 64 rows).
+
+    There are as many of these as whole tiles of `q_blocks` have. Second, (batch · kv heads, blocks, 4): k's scale ·
+    softmax_scale / ln 2, log2 of v's scale, 1 / v's scale, 0.
 
     A block of zeros gets a scale that does no harm: any for k, the largest of its head for v.
     """

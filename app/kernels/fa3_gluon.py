@@ -45,10 +45,9 @@ from app.kernels.fa3_parts import (
     wait_for,
 )
 from app.kernels.launching import launch, strides_for_tma
-from app.kernels.problem import Bound, Forward, Problem, check
+from app.kernels.problem import LOG2_E, Bound, Forward, Problem, check
 from app.theory.shapes import BlockShape
 
-LOG2_E = 1.4426950408889634
 LN_2 = gl.constexpr(0.6931471805599453)
 # Named barriers 8 … 15 are free; the compiler keeps the lower ones. 8 + c is consumer c's turn, then one for each stage
 # of k and one for each stage of v, on which the consumers tell the producer that the stage may be overwritten, and one

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import e, log2, sqrt
 from typing import TYPE_CHECKING
 
 from app.kernels import capability, launching
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 HEAD_DIMS = (64, 128, 256)
+LOG2_E = log2(e)  # kernels take exponentials in base 2
 DTYPES = ("bf16", "fp16")
 # The copy engine moves rows whose distance is a multiple of this many bytes (CUDA driver API, tensor maps).
 ROW_ALIGNMENT_BYTES = 16

@@ -15,7 +15,7 @@ import triton.language as tl
 
 from app.kernels import capability, configs
 from app.kernels.launching import launch, tiles_of
-from app.kernels.problem import Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
+from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import load_block, store_block
 
 # A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
@@ -26,7 +26,7 @@ WARP_ENTRIES, MOST_ROWS = 1024, 8
 ROW_STEP = 64
 BLOCK_K = 64
 LN_2 = tl.constexpr(0.6931471805599453)
-LOG2_E = tl.constexpr(1.4426950408889634)
+BASE_2 = tl.constexpr(LOG2_E)
 
 
 @triton.jit(do_not_specialize=["heads", "rows", "columns", "depth"])
@@ -71,7 +71,7 @@ def standard_softmax(scores, probs, lse, rows, columns, row_step, ROWS: tl.const
     column = tl.arange(0, WIDTH)[None, :]
     there = row.to(tl.int64)[:, None] * row_step + column
     real = (row < rows)[:, None] & (column < columns)
-    x = tl.load(scores + there, mask=real, other=float("-inf")).to(tl.float32) * LOG2_E
+    x = tl.load(scores + there, mask=real, other=float("-inf")).to(tl.float32) * BASE_2
     x = tl.where((row < rows)[:, None], x, 0.0)  # rows past the end must not be all -inf; they are not written
     row_max = tl.max(x, 1)
     weights = tl.exp2(x - row_max[:, None])

@@ -37,13 +37,14 @@ class BackwardRoles:
         return f"{self.block_m} rows s{self.stages}"
 
 
-# (head_dim, causal)
-DEFAULTS: Mapping[tuple[int, bool], BackwardRoles] = MappingProxyType(
+# (head_dim, causal) → for short, middling and long sequences (`cluster_roles.kind_of_length`). Of 512 rows 80 at a time
+# leave the last visit mostly empty.
+DEFAULTS: Mapping[tuple[int, bool], tuple[BackwardRoles, BackwardRoles, BackwardRoles]] = MappingProxyType(
     {
-        (64, False): BackwardRoles(128),
-        (64, True): BackwardRoles(128),
-        (128, False): BackwardRoles(80),
-        (128, True): BackwardRoles(64),
+        (64, False): (BackwardRoles(128), BackwardRoles(128), BackwardRoles(128)),
+        (64, True): (BackwardRoles(128), BackwardRoles(128), BackwardRoles(128)),
+        (128, False): (BackwardRoles(64), BackwardRoles(80), BackwardRoles(80)),
+        (128, True): (BackwardRoles(64), BackwardRoles(64), BackwardRoles(64)),
     }
 )
 
@@ -55,7 +56,8 @@ OTHERS: Mapping[int, tuple[BackwardRoles, ...]] = MappingProxyType(
 
 def choices(head_dim: int) -> tuple[BackwardRoles, ...]:
     """Everything to try at one head_dim, each once."""
-    return tuple(dict.fromkeys((*(DEFAULTS[head_dim, causal] for causal in (False, True)), *OTHERS[head_dim])))
+    used = [roles for causal in (False, True) for roles in DEFAULTS[head_dim, causal]]
+    return tuple(dict.fromkeys((*used, *OTHERS[head_dim])))
 
 
 def smem_bytes(roles: BackwardRoles, head_dim: int) -> int:

@@ -49,6 +49,12 @@ def dtype() -> str:
     return "bf16" if capability.has_cuda() else "fp16"
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a module's emulated kernels are built, each once."""
+    return tmp_path_factory.mktemp("emulated")
+
+
 class NotInstalled(pytest.Module):
     """A test module that cannot be imported here."""
 

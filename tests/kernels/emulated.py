@@ -8,7 +8,7 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import pytest
 import torch
 
 from app.kernels import fa3_work, launching, nvrtc
+from app.kernels.bench.cases import CheckCase
+from app.kernels.bench.check import Verdict
 
 EMULATOR = Path(__file__).parent / "emulator"
 COMPILER = shutil.which("g++")
@@ -27,6 +29,26 @@ PRODUCT = re.compile(
     r"m64n(?P<columns>\d+)k(?:16|32).*?, p, 1, 1(?P<turned>[01, ]*);",
     re.DOTALL,
 )
+
+
+SEEDS = 8
+
+
+def case(direction: str, seqlen: int, head_dim: int, causal: bool, **more: object) -> CheckCase:
+    """Self-attention of one sequence and two heads, if not given otherwise."""
+    given = {"batch": 1, "num_heads": 2, "dtype": "bf16", **more}
+    return CheckCase("", direction, seqlen_q=seqlen, seqlen_k=seqlen, head_dim=head_dim, causal=causal, **given)  # type: ignore[arg-type]
+
+
+def is_found(run: Callable[[int], Verdict], seeds: int = 2 * SEEDS) -> bool:
+    """Whether a wrong kernel, run with one seed after the other, breaks off or gives a wrong result."""
+    for seed in range(seeds):
+        try:
+            if not run(seed).ok:
+                return True
+        except RuntimeError:
+            return True
+    return False
 
 
 class TensorMap(ctypes.Structure):

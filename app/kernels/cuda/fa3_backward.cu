@@ -32,6 +32,7 @@ constexpr u32 DELTA_PLACE = LSE_PLACE + STAGES * ROWS_BYTES;
 constexpr u32 BARRIERS = DELTA_PLACE + STAGES * ROWS_BYTES;
 constexpr u32 BOTH = CONSUMERS * 128;  // threads of the consumers
 constexpr int MEETING = 1;             // the consumers' named barrier
+constexpr int AT_ONCE = 128 * 4;       // numbers of dq a consumer adds with one instruction
 
 struct Arguments {
     void *dk, *dv;       // (batch, heads of k and v, seqlen, HEAD_DIM), strides below in elements, rows contiguous
@@ -161,7 +162,8 @@ __device__ __forceinline__ void to_operand(const float (&s)[BLOCK_M / 2], u32 (&
     for (int i = 0; i < BLOCK_M / 4; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
 }
 
-// One of a thread's two rows (`half`) of dk or dv, times `factor`, rounded → hbm.
+// One of a thread's two rows (`half`) of dk or dv, times `factor`, rounded → hbm. The forward kernel's `finish` does the
+// same to o, and keeps its own loop: shared, it becomes other machine code there.
 __device__ __forceinline__ void store_row(const float (&sums)[HEAD_DIM / 2], int half, float factor,
                                           unsigned short* row, bool exists) {
 #pragma unroll
@@ -259,7 +261,7 @@ __device__ __forceinline__ void consume(const Arguments& a, const Work& work, u3
         float* sum = a.dq_sum + (block_of_all * CONSUMERS + consumer) * (64 * DQ_COLUMNS) + threadIdx.x % 128 * 4;
 #pragma unroll
         for (int i = 0; i < DQ_COLUMNS / 8; ++i)
-            add_four(sum + i * 512, dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]);
+            add_four(sum + i * AT_ONCE, dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]);
 
         wgmma_wait<0>();
         pin(dk);

@@ -31,11 +31,26 @@ constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
 constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
 constexpr float LN_2 = 0.6931471805599453f;
 
+// Under a causal mask the two thread blocks of a cluster change places with every tile: the one with the later rows has
+// more to visit, and each gets ahead of the other by turns.
+constexpr bool CHANGE_PLACES = CAUSAL && CLUSTER == 2;
+// A thread block's rows lie within one block of keys: only the first block a tile visits crosses the diagonal.
+constexpr bool ONE_DIAGONAL = BLOCK_N % BLOCK_M == 0;
+static_assert(!CHANGE_PLACES || BLOCK_M <= STAGES * BLOCK_N, "blocks that pass by unseen are all waited for at once");
+
 // One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch
 // memory.
 struct Tile {
     int m_block, head, n_blocks, first_block, slot;
+    // First row of a thread block whose place in the cluster is `place`.
+    __device__ int first_row(int place) const { return (m_block * CLUSTER + place) * BLOCK_M; }
+    // The last blocks of the tile that only the other thread block of the cluster sees.
+    __device__ int unseen(int place) const {
+        return CHANGE_PLACES ? max(n_blocks - 1 - (first_row(place) + BLOCK_M - 1) / BLOCK_N, 0) : 0;
+    }
 };
+
+__device__ __forceinline__ int place_in_cluster(int rank, int turn) { return CHANGE_PLACES ? rank ^ (turn & 1) : rank; }
 
 struct Arguments {
     void* o;             // [batch, heads, seqlen, HEAD_DIM], strides below in elements, rows contiguous
@@ -127,7 +142,7 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
             const int slot = turn % Q_STAGES;
             barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);
             barrier_expect(bars.q_full(slot), Q_BYTES);
-            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), (tile.m_block * CLUSTER + rank) * BLOCK_M, 0,
+            tma_load(smem + slot * Q_BYTES, q_map, bars.q_full(slot), tile.first_row(place_in_cluster(rank, turn)), 0,
                      head, batch);
         };
         if (Q_STAGES > 1) fetch_q();
@@ -238,50 +253,71 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     auto your_turn = [&] { named_arrive(next_barrier, 256); };
 #if FP8
     Scale scale;
-    auto use_scale_of = [&](const Tile& tile, int block) {
-        const int q_block = (tile.m_block * CLUSTER + int(rank)) * CONSUMERS + consumer;
+    auto use_scale_of = [&](const Tile& tile, int place, int block) {
+        const int q_block = (tile.m_block * CLUSTER + place) * CONSUMERS + consumer;
         const float4 kv = a.kv_scales[tile.head / a.group * a.kv_blocks + max(tile.first_block + block, 0)];
         scale = {a.q_scales[tile.head * a.q_blocks + q_block] * kv.x, kv.y, kv.z};
     };
 #else
     const Scale& scale = a.scale;
-    auto use_scale_of = [](const Tile&, int) {};
+    auto use_scale_of = [](const Tile&, int, int) {};
 #endif
-    auto first_row = [&](const Tile& tile) { return (tile.m_block * CLUSTER + int(rank)) * BLOCK_M + consumer * ROWS; };
-    // The first block a tile visits is its last: the one that may end early or cross the diagonal.
-    auto first_softmax = [&](const Tile& tile) {
+    // The first block a tile visits is the last it sees: the one that may end early or cross the diagonal.
+    auto first_softmax = [&](const Tile& tile, int place, int block) {
         rows = {{LOWEST, LOWEST}, {0, 0}};
-        const int first_key = (tile.first_block + tile.n_blocks - 1) * BLOCK_N;
-        if (CAUSAL || first_key + BLOCK_N > a.seqlen) mask(s, first_row(tile) + lane_row, first_key, a.seqlen);
+        const int first_key = (tile.first_block + block) * BLOCK_N;
+        if (CAUSAL || first_key + BLOCK_N > a.seqlen)
+            mask(s, tile.first_row(place) + consumer * ROWS + lane_row, first_key, a.seqlen);
         take_max(s, rows, rescale, scale);
+    };
+    // Blocks that only the other thread block of the cluster sees come all the same, K at once and V one block behind.
+    // One warp waits for them: the place is given back at once, and a warp that looked later would miss the barrier's
+    // phase. The others meet this one at the next turn.
+    const bool telling_warp = __shfl_sync(0xffffffff, threadIdx.x % 128 / 32, 0) == 0;
+    auto pass_by = [&](int n, int blocks, bool of_v) {
+        if constexpr (CHANGE_PLACES) {
+            if (!telling_warp) return;
+#pragma unroll 1
+            for (int i = n; i < n + blocks; ++i) {
+                of_v ? wait_v(i) : wait_k(i);
+                __syncwarp();
+                release(of_v ? bars.v_empty(i % STAGES) : bars.k_empty(i % STAGES));
+            }
+        }
     };
     constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL / 4 : ALL;  // columns, in eights, before the wait for PV
 
     if (consumer == CONSUMERS - 1) your_turn();
     Tile tile = a.tiles[first];
-    wait_q(0);
-    wait_k(0);
-    my_turn();
-    issue_scores(s, q_tile(0), k_block(0));
-    your_turn();
-    wgmma_wait<0>();
-    pin(s);
-    release(bars.k_empty(0));
-    use_scale_of(tile, tile.n_blocks - 1);
-    first_softmax(tile);
-    take_exp<0, ALL>(s, rows, scale);
-    to_operand(s, p);
-    count = 1;
+    {
+        const int place = place_in_cluster(rank, 0), unseen = tile.unseen(place), block = tile.n_blocks - 1 - unseen;
+        wait_q(0);
+        pass_by(0, unseen, false);
+        wait_k(unseen);
+        my_turn();
+        issue_scores(s, q_tile(0), k_block(unseen));
+        your_turn();
+        wgmma_wait<0>();
+        pin(s);
+        release(bars.k_empty(unseen % STAGES));
+        use_scale_of(tile, place, block);
+        first_softmax(tile, place, block);
+        take_exp<0, ALL>(s, rows, scale);
+        to_operand(s, p);
+        pass_by(0, unseen, true);
+        count = unseen + 1;
+    }
 
     for (int turn = 0; turn < tiles; ++turn) {
         const Tile next = a.tiles[first + turn + 1];  // one more entry than tiles can be read
-        const int row = first_row(tile);
-        const int open = CAUSAL ? min(tile.n_blocks - 1, (row + 1) / BLOCK_N) : tile.n_blocks - 1;  // without a mask
+        const int place = place_in_cluster(rank, turn), row = tile.first_row(place) + consumer * ROWS;
+        const int last = tile.n_blocks - 1 - tile.unseen(place);
+        const int open = CAUSAL && !ONE_DIAGONAL ? min(last, (row + 1) / BLOCK_N) : last;  // from here on without a mask
         int keep = 0;
         // A turn on the tensor cores: scores with the next block of K, PV of the last one. Only PV still runs after it.
-        auto scores_and_output = [&](int of) {
+        auto scores_and_output = [&](int of, int k) {
             my_turn();
-            issue_scores(s, q_tile(of), k_block(count));
+            issue_scores(s, q_tile(of), k_block(k));
             wait_v(count - 1);
             issue_output(o, p, v_block(count - 1), keep);
             your_turn();
@@ -299,9 +335,9 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             to_operand(s, p);
         };
         auto visit = [&](int block, bool masked) {
-            use_scale_of(tile, block);
+            use_scale_of(tile, place, block);
             wait_k(count);
-            scores_and_output(turn);
+            scores_and_output(turn, count);
             release(bars.k_empty(count % STAGES));
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
             take_max(s, rows, rescale, scale);
@@ -313,8 +349,8 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             keep = 1;
             ++count;
         };
-        int block = tile.n_blocks - 2;
-        if (CAUSAL) {
+        int block = last - 1;
+        if (CAUSAL && !ONE_DIAGONAL) {
 #pragma unroll 1
             for (; block >= open; --block) visit(block, true);
         }
@@ -324,18 +360,23 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
 
         const Rows done = rows;
         const bool more = turn + 1 < tiles;
+        const int next_place = place_in_cluster(rank, turn + 1), unseen = more ? next.unseen(next_place) : 0;
+        const int k = count + unseen, next_block = next.n_blocks - 1 - unseen;
+        const int tile_row = place * BLOCK_M + consumer * ROWS + lane_row;
         if constexpr (Q_STAGES > 1) {
             // This tile's last PV together with the next tile's first scores (of stale data, unused, without a next).
             if (more) {
                 wait_q(turn + 1);
-                wait_k(count);
+                pass_by(count, unseen, false);
+                wait_k(k);
             }
-            use_scale_of(next, next.n_blocks - 1);
-            scores_and_output(turn + 1);
-            if (more) release(bars.k_empty(count % STAGES));
-            first_softmax(next);
+            use_scale_of(next, next_place, next_block);
+            scores_and_output(turn + 1, k);
+            if (more) release(bars.k_empty(k % STAGES));
+            first_softmax(next, next_place, next_block);
             exp_beside_output();
-            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
+            pass_by(count, unseen, true);
+            finish(o, done, a, tile, row + lane_row, tile_row);
         } else {
             wait_v(count - 1);
             my_turn();
@@ -344,23 +385,25 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty((count - 1) % STAGES));
-            finish(o, done, a, tile, row + lane_row, rank * BLOCK_M + consumer * ROWS + lane_row);
+            finish(o, done, a, tile, row + lane_row, tile_row);
             if (more) {
                 wait_q(turn + 1);
-                wait_k(count);
-                use_scale_of(next, next.n_blocks - 1);
+                pass_by(count, unseen, false);
+                wait_k(k);
+                use_scale_of(next, next_place, next_block);
                 my_turn();
-                issue_scores(s, q_tile(turn + 1), k_block(count));
+                issue_scores(s, q_tile(turn + 1), k_block(k));
                 your_turn();
                 wgmma_wait<0>();
                 pin(s);
-                release(bars.k_empty(count % STAGES));
-                first_softmax(next);
+                release(bars.k_empty(k % STAGES));
+                first_softmax(next, next_place, next_block);
                 take_exp<0, ALL>(s, rows, scale);
                 to_operand(s, p);
+                pass_by(count, unseen, true);
             }
         }
-        ++count;
+        count = k + 1;
         tile = next;
     }
     if (consumer == 0) my_turn();  // the last turn given

@@ -17,9 +17,8 @@ import triton
 import triton.language as tl
 
 from app.kernels import configs
-from app.kernels.fa2_triton import LOG2_E
 from app.kernels.launching import launch, tiles_of
-from app.kernels.problem import Bound, Forward, Problem, check
+from app.kernels.problem import LOG2_E, Bound, Forward, Problem, check
 from app.kernels.tiles import load_tile, store_tile
 from app.theory.shapes import BlockShape
 

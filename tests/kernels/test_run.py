@@ -1,7 +1,6 @@
 """A whole run of the bench on the CPU: real kernels in the interpreter, a false clock, a false GPU."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -170,14 +169,19 @@ def test_tuning_chooses_the_fastest_right_tile(
     quick, slow, unfit = configs.Tile(16, 32, 4, 1), configs.Tile(32, 16, 4, 1), configs.Tile(24, 32, 4, 1)
     chosen: list[configs.Tile] = []
     lines: list[str] = []
-    times = iter([2.0, 1.0])
+    first: list[harness.Run] = []
     monkeypatch.setattr(configs, "choose", lambda *arguments: chosen.append(arguments[-1]))
     monkeypatch.setattr(tune, "DEVICE", "cpu")
     monkeypatch.setattr(tune, "TUNED", ("fa2_triton",))
-    summaries: Callable[..., harness.Summary] = lambda *a, **k: harness.summarize([next(times)])  # noqa: E731
-    monkeypatch.setattr(harness, "measure", summaries)
+
+    def measure(timed: harness.Run, *_: object, **__: object) -> harness.Summary:
+        first.append(timed)
+        return harness.summarize([2.0 if timed is first[0] else 1.0])
+
+    monkeypatch.setattr(harness, "measure", measure)
     listed = [tune.Candidate("fa2_triton", case, tile) for tile in (slow, quick, unfit)]
     tune.tune(listed, lines.append, lambda: True)
     assert chosen == [quick]
     assert "16x32 w4 s1 1.000, 32x16 w4 s1 2.000" in lines[0]
+    assert first[0] is not first[-2], "the last round begins with another choice than the first"
     assert lines[1].strip().startswith("24x32 w4 s1:")

@@ -185,9 +185,9 @@ def choices(kernel: str, direction: str, head_dim: int) -> tuple[Choice, ...]:
 def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:
     """What is used without tuning: the first choice, but for the kernel that has a choice for each kind of problem."""
     if kernel == "fa3_cuda" and direction == "backward":
-        return backward_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
+        return backward_roles.default(head_dim, causal, seqlen)
     if kernel == "fa3_fp8_cuda":
-        return cluster_roles.BYTE_DEFAULTS[head_dim, causal]
+        return cluster_roles.BYTE_DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
     if kernel == "fa3_cuda":
         return cluster_roles.DEFAULTS[head_dim, causal][kind_of_length(seqlen)]
     return choices(kernel, direction, head_dim)[0]

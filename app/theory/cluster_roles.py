@@ -57,13 +57,14 @@ SHORT, MIDDLING = 1024, 8192
 _AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
 _AT_64_DEEP = ClusterRoles(3, 128, 3, 2, 1, 160, 32)
 _AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=True)
-_AT_128_LAZY = ClusterRoles(2, 128, 2, 2, 2, lazy=True, cut_last=True)
+_AT_128_CUT = ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True)
 _AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=True)
+_AT_128_THREE = ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True)
 _AT_256 = ClusterRoles(2, 80, 2, 1, 1)
 _AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True)
 
-# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Under a mask
-# both thread blocks of a cluster visit what the later one has to, which is much for nothing in a short sequence.
+# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Under a mask the thread blocks of a
+# cluster wait for each other where they see different blocks, so sharing loads pays in long sequences only.
 DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
         (64, False): (
@@ -72,8 +73,8 @@ DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRol
             ClusterRoles(3, 128, 2, 2, 1, 160, 32, lazy=True, cut_last=True),
         ),
         (64, True): (ClusterRoles(2, 128, 2, 2, 1), _AT_64_DEEP, _AT_64_DEEP),
-        (128, False): (_AT_128, ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True), _AT_128_LAZY),
-        (128, True): (_AT_128_ALONE, _AT_128, _AT_128_LAZY),
+        (128, False): (_AT_128_CUT, _AT_128_CUT, _AT_128_THREE),
+        (128, True): (ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True), _AT_128_ALONE, _AT_128),
         (256, False): (
             _AT_256,
             ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
@@ -87,29 +88,25 @@ DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRol
 OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
     {
         64: (),
-        128: (
-            ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True),
-            ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True),
-        ),
+        128: (ClusterRoles(2, 128, 2, 2, 2, lazy=True, cut_last=True),),
         256: (),
     }
 )
 
 # (head_dim, causal) → with e4m3 numbers, where blocks of 192 keys fit the registers (they must be multiples of 64).
-BYTE_DEFAULTS: Mapping[tuple[int, bool], ClusterRoles] = MappingProxyType(
+_BYTES_128 = ClusterRoles(2, 128, 3, 2, 2)
+_BYTES_192 = ClusterRoles(2, 192, 3, 2, 2)
+_BYTES_192_ALONE = ClusterRoles(2, 192, 3, 2, 1)
+_BYTES_AT_256 = ClusterRoles(2, 128, 2, 2, 1)
+BYTE_DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
-        (128, False): ClusterRoles(2, 192, 3, 2, 2),
-        (128, True): ClusterRoles(2, 192, 3, 2, 1),
-        (256, False): ClusterRoles(2, 128, 2, 2, 1),
-        (256, True): ClusterRoles(2, 128, 2, 2, 1),
+        (128, False): (_BYTES_128, _BYTES_192, ClusterRoles(2, 192, 3, 2, 2, lazy=True, cut_last=True)),
+        (128, True): (_BYTES_128, _BYTES_192_ALONE, _BYTES_192_ALONE),
+        (256, False): (_BYTES_AT_256, _BYTES_AT_256, _BYTES_AT_256),
+        (256, True): (_BYTES_AT_256, _BYTES_AT_256, _BYTES_AT_256),
     }
 )
-BYTE_OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType(
-    {
-        128: (ClusterRoles(2, 192, 3, 2, 2, lazy=True, cut_last=True), ClusterRoles(2, 128, 3, 2, 2)),
-        256: (ClusterRoles(2, 128, 2, 2, 2),),
-    }
-)
+BYTE_OTHERS: Mapping[int, tuple[ClusterRoles, ...]] = MappingProxyType({128: (), 256: (ClusterRoles(2, 128, 2, 2, 2),)})
 
 
 def kind_of_length(seqlen: int) -> int:
@@ -125,8 +122,8 @@ def choices(head_dim: int) -> tuple[ClusterRoles, ...]:
 
 def byte_choices(head_dim: int) -> tuple[ClusterRoles, ...]:
     """The same for e4m3 numbers."""
-    defaults = (BYTE_DEFAULTS[head_dim, causal] for causal in (False, True))
-    return tuple(dict.fromkeys((*defaults, *BYTE_OTHERS[head_dim])))
+    used = [roles for causal in (False, True) for roles in BYTE_DEFAULTS[head_dim, causal]]
+    return tuple(dict.fromkeys((*used, *BYTE_OTHERS[head_dim])))
 
 
 def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:

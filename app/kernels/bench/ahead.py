@@ -39,8 +39,11 @@ class Job:
             roles = configs.cluster_roles_for(case.head_dim, case.causal, case.seqlen_q, self.kernel)
         if isinstance(roles, configs.Roles | configs.ClusterRoles) and roles.cut_last:
             sizes = (case.batch, case.num_heads, case.seqlen_q)  # they decide whether tiles are cut
+        backward_roles = self.backward_roles
+        if backward_roles is None and self.kernel == "fa3_cuda" and case.direction == "backward":
+            backward_roles = configs.backward_roles_for(case.head_dim, case.causal, case.seqlen_q)
         kind = (case.direction, case.dtype, case.head_dim, case.causal, case.dropout > 0)
-        return (self.kernel, kind, sizes, self.tile, self.backward_tile, roles, self.backward_roles)
+        return (self.kernel, kind, sizes, self.tile, self.backward_tile, roles, backward_roles)
 
 
 def unique(jobs: Iterable[Job]) -> list[Job]:

@@ -195,6 +195,9 @@ def test_a_folded_case_names_the_fastest_of_ours_that_is_exact(tmp_path: Path) -
     assert headline() == "Second version’s order: 300 TFLOP/s, 1.5× FlashAttention-2’s"
     write(tmp_path, "b.json", document(rate("fa3_gluon", 700), rate("fa3_wheel", 710)))
     assert headline() == "Third version’s means: 700 TFLOP/s"
+    write(tmp_path, "c.json", document(rate("fa3_gluon", 640), rate("sdpa_flash", 320)))
+    write(tmp_path, "d.json", document(rate("fa3_gluon", 600), rate("sdpa_flash", 240)))
+    assert headline() == "Third version’s means: 640 TFLOP/s (median of 3 runs), 2.25× FlashAttention-2’s"
 
 
 def test_what_could_not_run_says_why(tmp_path: Path) -> None:

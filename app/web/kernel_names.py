@@ -19,7 +19,7 @@ class KernelName:
     """A kernel on the page: its id, its name, whose it is, the mark of its points and the class of its colour.
 
     Only `exact` kernels are compared in a headline: the others do less work than is counted for them, or do it in
-    fewer bits.
+    fewer bits. Where it is not the `whole` work there is no rate either: the operations counted were not done.
     """
 
     id: str
@@ -29,6 +29,7 @@ class KernelName:
     colour: str
     idea: str = ""
     exact: bool = True
+    whole: bool = True
 
 
 NAMES: dict[str, KernelName] = {
@@ -41,7 +42,7 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, shared loads"),
         KernelName("fa3_fp8_gluon", "Third version’s means, 8 bits", True, CROSS, "v", "e4m3 numbers", exact=False),
         KernelName("fa3_fp8_cuda", "8 bits in CUDA C++", True, TURNED, "v", "e4m3 numbers, larger blocks", exact=False),
-        KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False),
+        KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False, whole=False),
         KernelName("torch_three_calls", "Three PyTorch calls", False, SQUARE, "peer"),
         KernelName("sdpa_math", "PyTorch, plain operators", False, BAR, "peer"),
         KernelName("sdpa_efficient", "Memory-efficient (PyTorch)", False, PLUS, "peer"),

@@ -299,7 +299,7 @@ def _row(row_id: str, found: Found, baseline: Mapping[tuple[Any, ...], float]) -
         why_not=timing.status.removeprefix(CANNOT) if not timing.ran else "",
         median=number(times.median, 4) if times else "",
         spread=f"{number(times.p10, 4)}–{number(times.p90, 4)}" if times else "",
-        rate=number(rate, 3) if rate else "",
+        rate=number(rate, 3) if rate and named(timing.kernel).whole else "",
         share=share,
         ratio=_times(share) if share is not None else "",
         hbm=_pair(_sum(moved, 0, 1), _sum(timing.counted, 0, 1)),

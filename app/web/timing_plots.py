@@ -21,7 +21,9 @@ LEFT, RIGHT, TOP, BOTTOM = 36, 10, 10, 30
 # The series most published figures take: so many tokens in a batch, heads × head_dim so wide.
 TOKENS, TOTAL_WIDTH = 16_384, 2_048
 FIXED_TOKENS = "tokens"
-RATE_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 250, 500, 1000, 2000)
+# The axis has at most so many steps, each a round number.
+MOST_STEPS = 4.5
+ROUND = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Plots:
 
 def build(found: Sequence[Found], wanted: str | None) -> Plots:
     """The panels of one series; the one with most points when `wanted` is None or has none."""
-    timed = [item for item in found if item.timing.tflops_per_s is not None]
+    timed = [item for item in found if item.timing.tflops_per_s is not None and named(item.timing.kernel).whole]
     by_series: dict[str, list[Found]] = {}
     for item in timed:
         for series in _series(item.timing):
@@ -169,7 +171,7 @@ def _title(key: Key, masks: set[tuple[bool, str, str]]) -> str:
 def _panel(
     panel_id: str, title: str, items: Sequence[Found], gpus: list[str], lengths: Sequence[int], most: float
 ) -> Panel:
-    step = next((step for step in RATE_STEPS if most / step <= 4.5), RATE_STEPS[-1])
+    step = _step(most)
     top = step * math.ceil(most / step)
     first, last = math.log2(lengths[0]), math.log2(lengths[-1])
 
@@ -211,6 +213,13 @@ def _panel(
             (seqlen, tuple(Cell(column, text) for column, text in rates[seqlen].items())) for seqlen in sorted(rates)
         ),
     )
+
+
+def _step(most: float) -> int:
+    """The distance of the axis' lines, a whole number."""
+    power: int = 10 ** max(0, math.floor(math.log10(most / MOST_STEPS)))
+    steps = (math.ceil(factor * power) for factor in ROUND)
+    return next(step for step in steps if most / step <= MOST_STEPS)
 
 
 def _spread(timing: Timing) -> tuple[float, float]:

@@ -5,6 +5,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,29 @@ def test_a_plot_takes_one_run_a_gpu(tmp_path: Path) -> None:
     write(tmp_path, "c.json", document(rate("standard", 9.0, seqlen=4096)))
     (panel,) = build(tmp_path).plots.panels
     assert [(seqlen, cells[0].text) for seqlen, cells in panel.rows] == [(1024, "3.0"), (2048, "4.0")]
+
+
+def test_work_that_was_left_out_makes_no_rate(tmp_path: Path) -> None:
+    """65,536 tokens, a few percent of the blocks kept: fifty thousand TFLOP/s were drawn, and the axis with them."""
+    lengths = [{"seqlen": seqlen} for seqlen in (4096, 65536)]
+    skipping = [rate("blocksparse_triton", 50_000, **length) for length in lengths]
+    write(tmp_path, "a.json", document(*skipping, *(rate("fa2_triton", 500, **length) for length in lengths)))
+    page = build(tmp_path)
+    assert {row.kernel.id: row.rate for row in rows_of(page)} == {"blocksparse_triton": "", "fa2_triton": "500"}
+    (panel,) = page.plots.panels
+    assert [curve.kernel.id for curve in panel.curves] == ["fa2_triton"]
+    for kernel in registry.of_kind("rung", "peer"):
+        assert kernel_names.named(kernel.id).whole != kernel.approximate
+
+
+@pytest.mark.parametrize("most", [0.3, 1, 4.4, 9, 47, 330, 1327, 5_000, 49_000, 8e6])
+def test_an_axis_has_room_for_its_numbers(tmp_path: Path, most: float) -> None:
+    write(tmp_path, "a.json", document(*(rate("fa2_triton", most, seqlen=seqlen) for seqlen in (512, 1024))))
+    (panel,) = build(tmp_path).plots.panels
+    heights = [y for y, _ in panel.y_ticks]
+    assert 2 <= len(heights) <= 6
+    assert min(upper - lower for upper, lower in pairwise(heights)) > 20
+    assert max(float(text.replace(",", "")) for _, text in panel.y_ticks) >= most
 
 
 def test_every_kernel_of_the_bench_has_a_name() -> None:

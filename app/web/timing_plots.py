@@ -1,7 +1,8 @@
 """The plots of the page of measurements: TFLOP/s over the sequence length, one panel a pass, head dimension and mask.
 
 Positions only; `templates/partials/_plot.html` draws them. In one panel each GPU is shown by one run, the one with most
-points there, so that what is compared was measured together.
+points there, so that what is compared was measured together. A kernel which that run lacks comes from the run that has
+most points of it.
 """
 
 from __future__ import annotations
@@ -121,19 +122,32 @@ def _grouped(items: Sequence[Found]) -> dict[Key, list[Found]]:
         key = (timing.direction, timing.head_dim, timing.causal, timing.dtype, timing.l2)
         panels.setdefault(key, []).append(item)
     return {
-        key: _one_run_a_gpu(panels[key])
+        key: _few_runs_a_gpu(panels[key])
         for key in sorted(panels, key=lambda key: (key[0] != "forward", *key[1:]))
         if len({item.timing.seqlen for item in panels[key]}) > 1
     }
 
 
-def _one_run_a_gpu(items: Sequence[Found]) -> list[Found]:
-    runs: dict[tuple[str, bool], dict[str, list[Found]]] = {}
+def _few_runs_a_gpu(items: Sequence[Found]) -> list[Found]:
+    gpus: dict[tuple[str, bool], list[Found]] = {}
     for item in items:
-        gpu = (item.record.run.gpu.name, item.record.yours)
-        runs.setdefault(gpu, {}).setdefault(item.record.id, []).append(item)
-    # among equals the last, which is the newest
-    return [item for mine in runs.values() for item in max(reversed(list(mine.values())), key=len)]
+        gpus.setdefault((item.record.run.gpu.name, item.record.yours), []).append(item)
+    shown = []
+    for mine in gpus.values():
+        run = _largest_run(mine)
+        kernels = dict.fromkeys(item.timing.kernel for item in mine)
+        for kernel in kernels:
+            of_kernel = [item for item in run if item.timing.kernel == kernel]
+            shown += of_kernel or _largest_run([item for item in mine if item.timing.kernel == kernel])
+    return shown
+
+
+def _largest_run(items: Sequence[Found]) -> list[Found]:
+    """The rows of the run with most of them; among equals the last, which is the newest."""
+    runs: dict[str, list[Found]] = {}
+    for item in items:
+        runs.setdefault(item.record.id, []).append(item)
+    return max(reversed(list(runs.values())), key=len)
 
 
 def _plots(series: str, choices: tuple[tuple[str, str], ...], panels: dict[Key, list[Found]]) -> Plots:

@@ -266,6 +266,18 @@ def test_a_plot_takes_one_run_a_gpu(tmp_path: Path) -> None:
     assert [(seqlen, cells[0].text) for seqlen, cells in panel.rows] == [(1024, "3.0"), (2048, "4.0")]
 
 
+def test_a_kernel_that_the_shown_run_lacks_comes_from_the_run_with_most_of_it(tmp_path: Path) -> None:
+    write(tmp_path, "a.json", document(*(rate("standard", 1.0, seqlen=seqlen) for seqlen in (512, 1024, 2048, 4096))))
+    for name, value in (("b", 5.0), ("c", 6.0)):
+        other = (rate("fa3_cuda", value, seqlen=seqlen) for seqlen in (1024, 2048))
+        write(tmp_path, f"{name}.json", document(rate("standard", 9.0, seqlen=512), *other))
+    write(tmp_path, "d.json", document(rate("fa3_cuda", 7.0, seqlen=1024)))
+    (panel,) = build(tmp_path).plots.panels
+    assert {curve.kernel.id: len(curve.points) for curve in panel.curves} == {"standard": 4, "fa3_cuda": 2}
+    texts = [(seqlen, [cell.text for cell in cells]) for seqlen, cells in panel.rows]
+    assert texts == [(512, ["1.0"]), (1024, ["1.0", "6.0"]), (2048, ["1.0", "6.0"]), (4096, ["1.0"])]
+
+
 def test_work_that_was_left_out_makes_no_rate(tmp_path: Path) -> None:
     """65,536 tokens, a few percent of the blocks kept: fifty thousand TFLOP/s were drawn, and the axis with them."""
     lengths = [{"seqlen": seqlen} for seqlen in (4096, 65536)]

@@ -78,7 +78,7 @@ def test_awkward_problems(folder: Path, causal: bool, more: dict[str, object]) -
 
 def test_two_emulated_kernels_in_one_process_share_nothing(folder: Path) -> None:
     """Statics of the one, of other sizes, were taken for the other's: what the loader makes one is marked u."""
-    for roles in (IN_PAIRS, cluster_roles.BYTE_DEFAULTS[256, False]):
+    for roles in (IN_PAIRS, cluster_roles.BYTE_DEFAULTS[256, False][0]):
         head_dim = 128 if roles is IN_PAIRS else 256
         assert verdict(Emulator(folder), forward(129, head_dim, False), roles).ok
     libraries = list(folder.glob("*/kernel.so"))

@@ -2032,6 +2032,8 @@ export interface operations {
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
                      *           "hbm_bytes": 4491264,
                      *           "l2_sm_bytes": 69210112,
                      *           "time_ms": 0.052992
@@ -2043,8 +2045,6 @@ export interface operations {
                      *           "gpu": "NVIDIA H200",
                      *           "date": "2026-11-29",
                      *           "dtype": "bf16",
-                     *           "block_m": 128,
-                     *           "block_n": 64,
                      *           "hbm_bytes": 14059264,
                      *           "l2_sm_bytes": 156467200,
                      *           "time_ms": 0.039008

@@ -183,8 +183,17 @@ inline void commit() {
     }
 }
 
+// A thread stands still for a while, as often as not.
+inline void linger() {
+    while (coin()) {
+        now->goes_on = [] { return true; };
+        swapcontext(&now->context, &scheduler);
+    }
+}
+
 inline void finish_but(int still_running) {
     Warpgroup& mine = warpgroup();
+    if (now->thread % WARPGROUP == 0) linger();  // products may still run for long when all threads wait for them
     const uint64_t upto = now->committed > uint64_t(still_running) ? now->committed - still_running : now->finished;
     meet(mine.waiting, WARPGROUP, "its warpgroup's products", [&mine, upto] {
         for (uint64_t number = mine.first; number < upto; ++number) run(mine.group(number));

@@ -60,6 +60,9 @@ def posters() -> int:
     return 0
 
 
+API_TYPES_HEAD = "/* Made from the server's OpenAPI document, whole: nobody edits or reads it from end to end. */\n"
+
+
 def write_api_types(folder: Path, target: Path | None = None) -> Path:
     """Write the browser's types from the server's OpenAPI document; return the file written."""
     from fastapi import FastAPI
@@ -80,6 +83,7 @@ def write_api_types(folder: Path, target: Path | None = None) -> Path:
         static,
         "openapi-typescript",
     )
+    target.write_text(API_TYPES_HEAD + target.read_text(encoding="utf-8"), encoding="utf-8")
     return target
 
 

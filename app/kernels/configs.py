@@ -52,6 +52,17 @@ STANDARD = (
     Tile(256, 128, 8, 2),
 )
 
+
+def smaller_tile(tile: Tile) -> Tile | None:
+    """Half of a tile of a matrix product, for the warps and the stages that suit it; None for the smallest."""
+    halves = {256: 128, 128: 64}
+    if tile.block_n >= tile.block_m and tile.block_n in halves:
+        return Tile(tile.block_m, halves[tile.block_n], 8 if tile.block_m * tile.block_n > 128 * 128 else 4, 3)
+    if tile.block_m in halves:
+        return Tile(halves[tile.block_m], tile.block_n, 4, 4 if tile.block_m == 128 else 3)
+    return None
+
+
 # (kernel, direction, head_dim) → choices.
 HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
     {

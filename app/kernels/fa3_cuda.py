@@ -33,6 +33,7 @@ class Arguments(ctypes.Structure):
         ("part_lse", ctypes.c_void_p),
         ("starts", ctypes.c_void_p),
         ("tiles", ctypes.c_void_p),
+        ("drawn", ctypes.c_void_p),
         ("o_batch", ctypes.c_longlong),
         ("o_head", ctypes.c_longlong),
         ("o_row", ctypes.c_longlong),
@@ -40,6 +41,7 @@ class Arguments(ctypes.Structure):
         ("heads", ctypes.c_int),
         ("group", ctypes.c_int),
         ("seqlen", ctypes.c_int),
+        ("listed", ctypes.c_int),
     )
 
 
@@ -54,8 +56,10 @@ def compiled(
         "STAGES": shape.stages,
         "Q_STAGES": shape.q_stages,
         "CLUSTER": shape.cluster,
-        "LATE": int(shape.late),
+        "LATE": shape.late,
         "LAZY": int(shape.lazy),
+        "PATIENT": int(shape.patient),
+        "DRAWN": int(shape.drawn),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
         "FP8": int(numbers == "e4m3"),
@@ -110,6 +114,7 @@ class Output:
     o: torch.Tensor
     lse: torch.Tensor
     work: fa3_work.Work
+    drawn: torch.Tensor
     parts: tuple[torch.Tensor, torch.Tensor]
 
     @classmethod
@@ -121,13 +126,15 @@ class Output:
             block_m=shape.block_m * shape.cluster,
             block_n=shape.block_n,
             causal=problem.causal,
-            thread_blocks=fa3_work.multiprocessors(q.device) // shape.cluster,
+            thread_blocks=launching.multiprocessors(q.device) // shape.cluster,
+            drawn=shape.drawn,
             cut_last=shape.cut_last,
             device=q.device,
             element_bytes=element_bytes,
         )
         lse = q.new_full(q.shape[:3], float("nan"), dtype=torch.float32)
-        return cls(torch.full_like(q, float("nan")), lse, work, fa3_work.room_for_parts(work, q))
+        drawn = torch.zeros(1, dtype=torch.int32, device=q.device)
+        return cls(torch.full_like(q, float("nan")), lse, work, drawn, fa3_work.room_for_parts(work, q))
 
     @property
     def dtype(self) -> str:
@@ -142,16 +149,18 @@ class Output:
             *(part.data_ptr() for part in self.parts),
             self.work.starts.data_ptr(),
             self.work.tiles.data_ptr(),
+            self.drawn.data_ptr(),
             *self.o.stride()[:3],
             problem.softmax_scale * LOG2_E,
             sizes.num_heads,
             sizes.num_heads // sizes.num_heads_kv,
             sizes.seqlen_q,
+            self.work.listed,
         )
 
     def launched(self, kernel: nvrtc.Kernel, shape: configs.ClusterRoles, parameters: list[Any]) -> Forward:
         """The results of one run."""
-        kernel.launch(self.work.lists * shape.cluster, shape.threads, shape.cluster, parameters)
+        kernel.launch(self.work.thread_blocks * shape.cluster, shape.threads, shape.cluster, parameters)
         return self.combined()
 
     def combined(self) -> Forward:

@@ -36,7 +36,7 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma_wait,
 )
 
-from app.kernels import configs, fa3_work
+from app.kernels import configs, fa3_work, launching
 from app.kernels.fa3_fp8_parts import each, operand, own_sums, packed
 from app.kernels.fa3_fp8_quantize import NOTE, quantize, scale_tables
 from app.kernels.fa3_gluon import LN_2, TURN
@@ -374,7 +374,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         block_m=roles.block_m,
         block_n=roles.block_n,
         causal=problem.causal,
-        thread_blocks=fa3_work.multiprocessors(q.device),
+        thread_blocks=launching.multiprocessors(q.device),
         cut_last=False,
         device=q.device,
         element_bytes=1,
@@ -412,7 +412,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     }
 
     def run() -> Forward:
-        launch(fa3_fp8_forward, (work.lists,), *arguments, **constants)
+        launch(fa3_fp8_forward, (work.thread_blocks,), *arguments, **constants)
         return Forward(o, lse)
 
     def meant() -> Problem:

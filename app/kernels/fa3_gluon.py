@@ -26,7 +26,7 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma_wait,
 )
 
-from app.kernels import configs, fa3_work
+from app.kernels import configs, fa3_work, launching
 from app.kernels.fa3_parts import (
     exp2,
     first_softmax,
@@ -393,7 +393,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
         block_m=roles.block_m,
         block_n=roles.block_n,
         causal=problem.causal,
-        thread_blocks=fa3_work.multiprocessors(q.device),
+        thread_blocks=launching.multiprocessors(q.device),
         cut_last=roles.cut_last,
         device=q.device,
     )
@@ -433,7 +433,7 @@ def bind(problem: Problem, roles: configs.Roles | None = None) -> Bound:
     }
 
     def run() -> Forward:
-        launch(fa3_forward, (work.lists,), *arguments, **constants)
+        launch(fa3_forward, (work.thread_blocks,), *arguments, **constants)
         fa3_work.combine(work, parts, o, lse)
         return Forward(o, lse)
 

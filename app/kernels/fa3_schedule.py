@@ -5,6 +5,9 @@ tile that is next goes to the thread block with the least work. Under a causal m
 longest go first; but only among as many heads as have K and V in the L2 cache together, or every tile would fetch its
 own from HBM. Without a mask all tiles are alike, and the last ones may be too few for all thread blocks: they can be
 cut along K and V into equal runs, one for each thread block, and put together afterwards (`fa3_combine`).
+
+The lists count visits; how long a visit takes differs a little from SM to SM. `fa3_cuda` can also have the tiles in one
+list (`schedule(drawn=True)`), from which whichever thread block is free draws the next.
 """
 
 from __future__ import annotations
@@ -55,16 +58,20 @@ def schedule(
     bytes_per_head: int,
     thread_blocks: int,
     cut_last: bool = False,
+    drawn: bool = False,
 ) -> Lists:
     """The list of each thread block; there are `thread_blocks` lists, or fewer when there is less to share out.
 
     `bytes_per_head` is K and V of one head. Every tile stands in exactly one list, or, with `cut_last`, its parts do.
+    With `drawn` there is a single list, in the order in which tiles are given out.
     """
     tiles = _in_order(seqlen, heads, block_m, block_n, causal, bytes_per_head)
     left = len(tiles) % thread_blocks
     runs = _cut(tiles[len(tiles) - left :], thread_blocks) if cut_last and left and not causal else []
     if runs:
         tiles = tiles[: len(tiles) - left]
+    if drawn:
+        return (tuple(tiles + [tile for run in runs for tile in run]),)
     lists: list[list[Tile]] = [[] for _ in range(min(thread_blocks, len(tiles)) or len(runs))]
     loads = [(0.0, index) for index in range(len(lists))]
     for tile in tiles:

@@ -11,16 +11,19 @@ from app.kernels import fa3_schedule
 from app.kernels.fa3_combine import ROWS, fa3_combine
 from app.kernels.launching import launch
 from app.kernels.problem import Sizes
-from app.theory.gpus import GPUS
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Lists as `fa3_schedule.flat` makes them, how many, the tiles that were cut, and into how many parts in all."""
+    """Lists as `fa3_schedule.flat` makes them, who works on them, the tiles that were cut, and into how many parts.
+
+    `listed` entries in all, for `thread_blocks` thread blocks (or clusters).
+    """
 
     starts: torch.Tensor
     tiles: torch.Tensor
-    lists: int
+    listed: int
+    thread_blocks: int
     cut_tiles: torch.Tensor
     parts: int
     block_m: int
@@ -37,10 +40,11 @@ def work(
     cut_last: bool,
     device: torch.device,
     element_bytes: int = 2,
+    drawn: bool = False,
 ) -> Work:
     """Self-attention of `sizes` shared out among `thread_blocks` (or clusters), `block_m` rows of q a tile.
 
-    `element_bytes` is what a number of k or v takes.
+    `element_bytes` is what a number of k or v takes; `drawn`: one list for all.
     """
     lists = fa3_schedule.schedule(
         seqlen=sizes.seqlen_q,
@@ -51,17 +55,13 @@ def work(
         bytes_per_head=2 * sizes.seqlen_k * sizes.head_dim * element_bytes * sizes.num_heads_kv // sizes.num_heads or 1,
         thread_blocks=thread_blocks,
         cut_last=cut_last,
+        drawn=drawn,
     )
     numbers = (*fa3_schedule.flat(lists), fa3_schedule.cut_tiles(lists))
     starts, tiles, cut_tiles = (torch.tensor(listed, dtype=torch.int32, device=device) for listed in numbers)
-    return Work(starts, tiles, len(lists), cut_tiles, fa3_schedule.parts(lists), block_m)
-
-
-def multiprocessors(device: torch.device) -> int:
-    """SMs of the GPU; those of an H100 when there is none and kernels are only compiled."""
-    if device.type != "cuda":
-        return GPUS["h100_sxm5"].sms
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+    listed = sum(map(len, lists))
+    busy = min(thread_blocks, listed) if drawn else len(lists)
+    return Work(starts, tiles, listed, busy, cut_tiles, fa3_schedule.parts(lists), block_m)
 
 
 def room_for_parts(work: Work, q: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from app.kernels import capability
+from app.theory.gpus import GPUS
 
 if TYPE_CHECKING:
     import torch
@@ -86,6 +87,15 @@ class _DriverWithoutGpu:
 
     def get_current_stream(self, device: int = 0) -> int:
         return 0
+
+
+def multiprocessors(device: torch.device) -> int:
+    """SMs of the GPU; those of an H100 when there is none and kernels are only compiled."""
+    if device.type != "cuda":
+        return GPUS["h100_sxm5"].sms
+    import torch
+
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def copy_engine() -> bool:

@@ -13,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from app.kernels import capability, configs
+from app.kernels import capability, configs, launching
 from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import load_block, store_block
@@ -104,7 +104,10 @@ def _matmul(
     causal: bool = False,
     tile: configs.Tile | None = None,
 ) -> None:
-    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, 128 rows a block unless `tile` says otherwise."""
+    """c = scale · a·b over (batch, num_heads, rows, columns) tensors, in tiles of the default sizes or of `tile`'s.
+
+    When those are fewer than the GPU's SMs they are made smaller (`configs.smaller_tile`).
+    """
     batch, heads, rows, columns = c.shape
     depth = a.shape[2] if turn_a else a.shape[3]
     hopper = capability.has_tma() or capability.interpreting()
@@ -112,12 +115,18 @@ def _matmul(
         # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
         block_n = 256 if hopper and columns > 128 else 128 if columns > 64 else 64
         tile = configs.Tile(128, block_n, 8, 3 if hopper else 2)
+    while True:
+        tiles = triton.cdiv(rows, tile.block_m) * triton.cdiv(columns, tile.block_n) * batch * heads
+        smaller = configs.smaller_tile(tile)
+        if smaller is None or tiles >= launching.multiprocessors(c.device):
+            break
+        tile = smaller
     block_m, block_n = tile.block_m, tile.block_n
     block_a = (BLOCK_K, block_m) if turn_a else (block_m, BLOCK_K)
     block_b = (block_n, BLOCK_K) if turn_b else (BLOCK_K, block_n)
     launch(
         standard_matmul,
-        (triton.cdiv(rows, block_m) * triton.cdiv(columns, block_n) * batch * heads,),
+        (tiles,),
         tiles_of(a, *block_a),
         tiles_of(b, *block_b),
         tiles_of(c, block_m, block_n),

@@ -17,9 +17,11 @@ from app.theory.hopper_roles import BARRIER_BYTES, CONSUMER_ROWS, ELEMENT_BYTES,
 class ClusterRoles:
     """Consumers, rows of a k or v block, stages of k and v, and of q; `cluster` thread blocks share loads of k and v.
 
-    `late`: a consumer waits for PV after a quarter of its exponentials, else when the compiler thinks fit. `lazy`: the
-    output is rescaled only when a maximum has grown. `cut_last`: without a mask the last tiles, too few for all SMs,
-    are cut along k and v where that pays.
+    `late`: a consumer waits for PV after so many percent of its exponentials; 0: when the compiler thinks fit. `lazy`:
+    the output is rescaled only when a maximum has grown. `patient`: a consumer hands its turn on when its scores are
+    there, else as soon as it has asked for them. `drawn`: tiles come from one list, each to whichever thread block is
+    free, else they are dealt out beforehand. `cut_last`: without a mask the last tiles, too few for all SMs, are cut
+    along k and v where that pays.
     """
 
     consumers: int
@@ -27,10 +29,12 @@ class ClusterRoles:
     stages: int
     q_stages: int
     cluster: int
-    consumer_registers: int = 240
-    producer_registers: int = 24
-    late: bool = False
+    consumer_registers: int = 232
+    producer_registers: int = 40
+    late: int = 0
     lazy: bool = False
+    patient: bool = False
+    drawn: bool = False
     cut_last: bool = False
 
     @property
@@ -44,11 +48,20 @@ class ClusterRoles:
         return (self.consumers + 1) * WARPGROUP_THREADS
 
     def __str__(self) -> str:
-        """As the bench prints it: 2 consumers x128 s2 cluster late."""
-        named = {"cluster": self.cluster > 1, "late": self.late, "lazy": self.lazy, "cut": self.cut_last}
+        """As the bench prints it: 2 consumers x128 s2 cluster late25."""
+        named = {
+            "cluster": self.cluster > 1,
+            f"late{self.late}": self.late > 0,
+            "lazy": self.lazy,
+            "patient": self.patient,
+            "drawn": self.drawn,
+            "cut": self.cut_last,
+        }
         unusual = "".join(f" {name}" for name, on in named.items() if on)
         return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
+
+TILE_BYTES = 20  # five numbers say which tile is worked on
 
 # Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
 SHORT, MIDDLING = 1024, 8192
@@ -56,12 +69,12 @@ SHORT, MIDDLING = 1024, 8192
 # A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64, for 80 at 128.
 _AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
 _AT_64_DEEP = ClusterRoles(3, 128, 3, 2, 1, 160, 32)
-_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=True)
-_AT_128_CUT = ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True)
-_AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=True)
+_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25)
+_AT_128_CUT = ClusterRoles(2, 128, 2, 2, 2, late=25, cut_last=True)
+_AT_128_ALONE = ClusterRoles(2, 128, 2, 2, 1, late=25)
 _AT_128_THREE = ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True)
 _AT_256 = ClusterRoles(2, 80, 2, 1, 1)
-_AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=True, lazy=True)
+_AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=25, lazy=True)
 
 # (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Under a mask the thread blocks of a
 # cluster wait for each other where they see different blocks, so sharing loads pays in long sequences only.
@@ -74,7 +87,7 @@ DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRol
         ),
         (64, True): (ClusterRoles(2, 128, 2, 2, 1), _AT_64_DEEP, _AT_64_DEEP),
         (128, False): (_AT_128_CUT, _AT_128_CUT, _AT_128_THREE),
-        (128, True): (ClusterRoles(2, 128, 2, 2, 1, late=True, lazy=True), _AT_128_ALONE, _AT_128),
+        (128, True): (ClusterRoles(2, 128, 2, 2, 1, late=25, lazy=True), _AT_128_ALONE, _AT_128),
         (256, False): (
             _AT_256,
             ClusterRoles(2, 80, 2, 1, 1, cut_last=True),
@@ -129,12 +142,13 @@ def byte_choices(head_dim: int) -> tuple[ClusterRoles, ...]:
 def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:
     """Shared memory the kernel asks for: tiles of q, blocks of k and of v, `stages` each, and two barriers for each.
 
-    One barrier of a place says that it is full, the other that it is empty again. o leaves from registers.
+    One barrier of a place says that it is full, the other that it is empty again; beside a place for q stands which
+    tile it holds. o leaves from registers.
     """
     row = head_dim * element_bytes
     return Smem(
         q=roles.q_stages * roles.block_m * row,
         kv=2 * roles.stages * roles.block_n * row,
         o=0,
-        barriers=2 * (roles.q_stages + 2 * roles.stages) * BARRIER_BYTES,
+        barriers=2 * (roles.q_stages + 2 * roles.stages) * BARRIER_BYTES + roles.q_stages * TILE_BYTES,
     )

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from app.kernels import fa3_work, launching, nvrtc
+from app.kernels import launching, nvrtc
 from app.kernels.bench.cases import CheckCase
 from app.kernels.bench.check import Verdict
 
@@ -146,7 +146,7 @@ class Emulator:
             patch.setattr(nvrtc, "compiled", self.compiled)
             patch.setattr(nvrtc, "Kernel", self.kernel)
             patch.setattr(nvrtc, "tensor_map", tensor_map)
-            patch.setattr(fa3_work, "multiprocessors", lambda _: multiprocessors)
+            patch.setattr(launching, "multiprocessors", lambda _: multiprocessors)
             patch.setattr(launching, "compiling", lambda: False)
             yield
 

@@ -120,6 +120,32 @@ __device__ __forceinline__ float2 load_two(u32 smem) {
     return both;
 }
 
+// A record of words goes to shared memory, or comes from there.
+template <class T>
+__device__ __forceinline__ void store_words(u32 smem, const T& record) {
+    static_assert(sizeof(T) % 4 == 0);
+    u32 words[sizeof(T) / 4];
+    memcpy(words, &record, sizeof(T));
+#pragma unroll
+    for (int i = 0; i < int(sizeof(T) / 4); ++i)
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(smem + 4 * i), "r"(words[i]) : "memory");
+}
+
+template <class T>
+__device__ __forceinline__ T load_words(u32 smem) {
+    static_assert(sizeof(T) % 4 == 0);
+    u32 words[sizeof(T) / 4];
+#pragma unroll
+    for (int i = 0; i < int(sizeof(T) / 4); ++i)
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(words[i]) : "r"(smem + 4 * i) : "memory");
+    T record;
+    memcpy(&record, words, sizeof(T));
+    return record;
+}
+
+// Counts one up in memory, whoever else does; what it was before.
+__device__ __forceinline__ int add_one(int* counter) { return atomicAdd(counter, 1); }
+
 // Adds four numbers to a sum in memory, in any order with others.
 __device__ __forceinline__ void add_four(float* sum, float a, float b, float c, float d) {
     asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sum), "f"(a), "f"(b), "f"(c), "f"(d)

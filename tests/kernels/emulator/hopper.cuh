@@ -30,6 +30,9 @@ struct BlockIndex {
 };
 inline Index threadIdx;
 inline BlockIndex blockIdx;
+inline struct {
+    u32 x;
+} gridDim;
 // Shared memory is known by its address alone; it begins at 0, as aligned as can be.
 unsigned char room[1];
 inline u32 smem_address(const void*) { return 0; }
@@ -189,6 +192,17 @@ inline float2 load_two(u32 smem) {
     std::memcpy(&both, smem_at(machine::block(), smem, 8), 8);
     return both;
 }
+template <class T>
+void store_words(u32 smem, const T& record) {
+    std::memcpy(smem_at(machine::block(), smem, sizeof(T)), &record, sizeof(T));
+}
+template <class T>
+T load_words(u32 smem) {
+    T record;
+    std::memcpy(&record, smem_at(machine::block(), smem, sizeof(T)), sizeof(T));
+    return record;
+}
+inline int add_one(int* counter) { return (*counter)++; }
 inline void add_four(float* sum, float a, float b, float c, float d) {
     sum[0] += a, sum[1] += b, sum[2] += c, sum[3] += d;
 }

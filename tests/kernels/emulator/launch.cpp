@@ -11,6 +11,7 @@ extern "C" __attribute__((visibility("default"))) const char* emulate(int cluste
     for (int i = 0; i < MAPS; ++i) std::memcpy(static_cast<void*>(&maps[i]), parameters[i], sizes[i]);
     std::memcpy(static_cast<void*>(&arguments), parameters[MAPS], sizes[MAPS]);
     machine::draw.seed(seed);
+    gridDim.x = clusters * size;
     machine::body = [&] { KERNEL_CALL; };
     try {
         for (int i = 0; i < clusters; ++i) machine::run_cluster(i * size, size, threads, smem_bytes);

@@ -22,15 +22,13 @@ CODE = sorted(
     {
         (head_dim, causal, fa3_cuda.compiled_part(roles))
         for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
-        for roles in (*defaults, *cluster_roles.OTHERS[head_dim])
+        for roles in defaults
     },
     key=str,
 )
 
 # A thread's registers are given out in eights (PTX ISA, setmaxnreg); an SM has 64 Ki of them, the ledger says.
 REGISTERS_OF_SM, GRANULE = GPUS["h100_sxm5"].rmem_per_sm_bytes // 4, 8
-# Bytes: under a causal mask, in pairs, a number that is read again once a tile, not once a visit.
-ONE_NUMBER_A_TILE = 4
 BACKWARD = [
     (head_dim, causal, roles)
     for head_dim in backward_roles.HEAD_DIMS
@@ -57,7 +55,7 @@ def test_it_compiles_without_spills_and_the_tensor_cores_run_freely(
 @pytest.mark.parametrize("head_dim", [128, 256])
 def test_so_do_blocks_of_bytes(head_dim: int, causal: bool) -> None:
     for roles in map(fa3_cuda.compiled_part, cluster_roles.byte_choices(head_dim)):
-        assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles, "e4m3"), ONE_NUMBER_A_TILE)
+        assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles, "e4m3"))
         smem = cluster_roles.smem(roles, head_dim, element_bytes=1)
         assert smem.total <= GPUS["h100_sxm5"].smem_per_block_bytes
 
@@ -69,11 +67,11 @@ def test_so_does_the_backward_pass(head_dim: int, causal: bool, roles: BackwardR
     assert backward_roles.smem_bytes(roles, head_dim) <= GPUS["h100_sxm5"].smem_per_block_bytes
 
 
-def assert_runs_freely(cubin: nvrtc.Cubin, most_spilled: int = 0) -> None:
+def assert_runs_freely(cubin: nvrtc.Cubin) -> None:
     assert cubin.code.startswith(b"\x7fELF")
     spilled = re.findall(r"(\d+) bytes spill stores", cubin.log)
     assert spilled
-    assert sum(map(int, spilled)) <= most_spilled
+    assert sum(map(int, spilled)) == 0
     assert "erialized" not in cubin.log  # ptxas says so when it makes WGMMAs wait for one another
 
 

@@ -28,7 +28,7 @@ CODE = sorted(
     {
         (head_dim, causal, roles)
         for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
-        for roles in (*defaults, *cluster_roles.OTHERS[head_dim])
+        for roles in defaults
     },
     key=str,
 )

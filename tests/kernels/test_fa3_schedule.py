@@ -82,6 +82,29 @@ def test_the_kernel_finds_each_list_and_one_entry_beyond_the_last() -> None:
     assert entries == [3, 1, 4, 0, -1, 2, 1, 3, 0, -1, 1, 0, 2, 0, -1, 0, 0, 1, 0, -1]
 
 
+@pytest.mark.parametrize("cut_last", [False, True])
+def test_tiles_to_be_drawn_stand_in_one_list_in_the_order_in_which_they_are_dealt_out(cut_last: bool) -> None:
+    def made(*, drawn: bool) -> fa3_schedule.Lists:
+        return schedule(
+            seqlen=4000,
+            heads=11,
+            block_m=128,
+            block_n=80,
+            causal=not cut_last,
+            bytes_per_head=2**21,
+            thread_blocks=9,
+            cut_last=cut_last,
+            drawn=drawn,
+        )
+
+    (all_tiles,) = made(drawn=True)
+    dealt = made(drawn=False)
+    assert sorted(map(repr, all_tiles)) == sorted(repr(tile) for tiles in dealt for tile in tiles)
+    for tiles in dealt:
+        places = [all_tiles.index(tile) for tile in tiles]
+        assert places == sorted(places)
+
+
 def cut(seqlen: int, heads: int, thread_blocks: int = 132, block_n: int = 128) -> tuple[tuple[Tile, ...], ...]:
     return schedule(
         seqlen=seqlen,

@@ -29,7 +29,7 @@ CODE = [
     for causal in (False, True)
     for roles in cluster_roles.byte_choices(head_dim)
 ]
-IN_PAIRS = ClusterRoles(2, 192, 3, 2, 2, late=True, lazy=True)
+IN_PAIRS = ClusterRoles(2, 192, 3, 2, 2, late=50, lazy=True)
 WRONG = {
     "V's scale left out of the sum": ("fmaf(even + odd, scale.back, rows.sum[half])", "even + odd + rows.sum[half]"),
     "V's scale left out of the exponent": ("rows.max[half] - (scale.lift + SHIFT)", "rows.max[half] - SHIFT"),

@@ -44,8 +44,26 @@ def test_odd_lengths(name: str, direction: str, seqlen: int, causal: bool, devic
 @pytest.mark.parametrize("seqlen", [1, 17, 66])
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_odd_lengths_of_the_standard_way(direction: str, seqlen: int, causal: bool, device: str, dtype: str) -> None:
-    """Its softmax is one program a row, slow in the interpreter; its blocks are 128 wide, so all lengths are odd."""
+    """Its softmax is one program a row, slow in the interpreter; its blocks are 64 wide, so all lengths are odd."""
     assert_right("standard", CheckCase("", direction, 1, 1, seqlen, seqlen, 64, causal, dtype), device)
+
+
+@pytest.mark.parametrize(("sms", "tiles"), [(2, 2), (3, 4), (5, 6), (1000, 9)])
+def test_the_standard_way_makes_smaller_tiles_when_they_do_not_fill_the_gpu(
+    sms: int, tiles: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A product of 130 by 130: one tile of 128 x 256 is two, of 128 x 128 four, of 128 x 64 six, of 64 x 64 nine."""
+    grids: list[int] = []
+
+    def recorded(kernel: object, grid: tuple[int, ...], *arguments: object, **options: object) -> None:
+        if kernel is standard.standard_matmul:
+            grids.append(grid[0])
+        launching.launch(kernel, grid, *arguments, **options)
+
+    monkeypatch.setattr(launching, "multiprocessors", lambda _: sms)
+    monkeypatch.setattr(standard, "launch", recorded)
+    assert_right("standard", CheckCase("", "forward", 1, 1, 130, 130, 64, False, "bf16"), device)
+    assert grids[0] == tiles
 
 
 @pytest.mark.parametrize(("seqlen_q", "seqlen_k"), [(40, 129), (129, 40)])

@@ -36,6 +36,15 @@ def test_what_was_chosen_reaches_another_process_as_json() -> None:
     assert configs.tile_for("fa2_triton", "backward", 256, True, 8192) == TILE
 
 
+@pytest.mark.parametrize("tile", configs.STANDARD, ids=str)
+def test_a_smaller_tile_is_half_as_large_until_none_is_left(tile: configs.Tile) -> None:
+    while smaller := configs.smaller_tile(tile):
+        assert 2 * smaller.block_m * smaller.block_n == tile.block_m * tile.block_n
+        assert smaller.block_m <= tile.block_m and smaller.block_n <= tile.block_n
+        tile = smaller
+    assert (tile.block_m, tile.block_n) == (64, 64)
+
+
 def test_only_what_will_be_timed_is_tuned() -> None:
     timing = [TimingCase("backward", "bf16", 1, 16, seqlen, 256, False) for seqlen in (4096, 16384, 65536, 512)]
     listed = tune.candidates(timing)

@@ -50,7 +50,7 @@ def test_odd_lengths_of_the_standard_way(direction: str, seqlen: int, causal: bo
 
 @pytest.mark.parametrize(("sms", "tiles"), [(2, 2), (3, 4), (5, 6), (1000, 9)])
 def test_the_standard_way_makes_smaller_tiles_when_they_do_not_fill_the_gpu(
-    sms: int, tiles: int, device: str, monkeypatch: pytest.MonkeyPatch
+    sms: int, tiles: int, device: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A product of 130 by 130: one tile of 128 x 256 is two, of 128 x 128 four, of 128 x 64 six, of 64 x 64 nine."""
     grids: list[int] = []
@@ -62,7 +62,7 @@ def test_the_standard_way_makes_smaller_tiles_when_they_do_not_fill_the_gpu(
 
     monkeypatch.setattr(launching, "multiprocessors", lambda _: sms)
     monkeypatch.setattr(standard, "launch", recorded)
-    assert_right("standard", CheckCase("", "forward", 1, 1, 130, 130, 64, False, "bf16"), device)
+    assert_right("standard", CheckCase("", "forward", 1, 1, 130, 130, 64, False, dtype), device)
     assert grids[0] == tiles
 
 

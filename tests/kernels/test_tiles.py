@@ -40,7 +40,8 @@ def test_what_was_chosen_reaches_another_process_as_json() -> None:
 def test_a_smaller_tile_is_half_as_large_until_none_is_left(tile: configs.Tile) -> None:
     while smaller := configs.smaller_tile(tile):
         assert 2 * smaller.block_m * smaller.block_n == tile.block_m * tile.block_n
-        assert smaller.block_m <= tile.block_m and smaller.block_n <= tile.block_n
+        assert smaller.block_m <= tile.block_m
+        assert smaller.block_n <= tile.block_n
         tile = smaller
     assert (tile.block_m, tile.block_n) == (64, 64)
 

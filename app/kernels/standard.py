@@ -93,6 +93,22 @@ def standard_softmax_backward(probs, dprobs, rows, columns, row_step, scale, ROW
     tl.store(dprobs + there, ds.to(dprobs.dtype.element_ty), mask=real)
 
 
+def _count(tile: configs.Tile, c: torch.Tensor) -> int:
+    """How many tiles the matrices of `c` (batch, num_heads, rows, columns) are."""
+    batch, heads, rows, columns = c.shape
+    return int(-(-rows // tile.block_m) * -(-columns // tile.block_n) * batch * heads)
+
+
+def _filling(tile: configs.Tile, c: torch.Tensor) -> configs.Tile:
+    """`tile`, or the largest smaller one of which there are enough for all SMs of the GPU."""
+    while _count(tile, c) < launching.multiprocessors(c.device):
+        smaller = configs.smaller_tile(tile)
+        if smaller is None:
+            break
+        tile = smaller
+    return tile
+
+
 def _matmul(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -106,27 +122,22 @@ def _matmul(
 ) -> None:
     """c = scale · a·b over (batch, num_heads, rows, columns) tensors, in tiles of the default sizes or of `tile`'s.
 
-    When those are fewer than the GPU's SMs they are made smaller (`configs.smaller_tile`).
+    When those are too few for the GPU smaller ones are taken.
     """
-    batch, heads, rows, columns = c.shape
+    _, heads, rows, columns = c.shape
     depth = a.shape[2] if turn_a else a.shape[3]
     hopper = capability.has_tma() or capability.interpreting()
     if tile is None:
         # 48 KiB a stage at most: 3 stages and the result's tile fit in 227 KiB; older GPUs get 32 KiB and 2 stages
         block_n = 256 if hopper and columns > 128 else 128 if columns > 64 else 64
         tile = configs.Tile(128, block_n, 8, 3 if hopper else 2)
-    while True:
-        tiles = triton.cdiv(rows, tile.block_m) * triton.cdiv(columns, tile.block_n) * batch * heads
-        smaller = configs.smaller_tile(tile)
-        if smaller is None or tiles >= launching.multiprocessors(c.device):
-            break
-        tile = smaller
+    tile = _filling(tile, c)
     block_m, block_n = tile.block_m, tile.block_n
     block_a = (BLOCK_K, block_m) if turn_a else (block_m, BLOCK_K)
     block_b = (block_n, BLOCK_K) if turn_b else (BLOCK_K, block_n)
     launch(
         standard_matmul,
-        (tiles,),
+        (_count(tile, c),),
         tiles_of(a, *block_a),
         tiles_of(b, *block_b),
         tiles_of(c, block_m, block_n),
@@ -227,7 +238,7 @@ def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
     o = torch.full_like(problem.q, float("nan"))
     lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
-    settings = f"S in tiles of {tile}"
+    settings = f"S in tiles of {_filling(tile, scores)}"
 
     def run() -> Forward:
         return forward(problem, o=o, lse=lse, scores=scores, probs=probs, tile=tile)

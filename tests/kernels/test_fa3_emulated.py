@@ -89,7 +89,7 @@ WRONG = {
         "            take_exp",
     ),
     "the other thread block is not told": ("if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);", ""),
-    "q's place is never free": ("if (teller) barrier_arrive(bars.q_empty(turn % Q_STAGES));", ""),
+    "q's place is never free": ("barrier_arrive(bars.q_empty(turn % Q_STAGES));", ""),
     "nobody begins": ("if (consumer == CONSUMERS - 1) your_turn();", ""),
     "the producer does not wait": ("barrier_wait(empty, (count / STAGES & 1) ^ 1);", ""),
     "a phase is mistaken": (

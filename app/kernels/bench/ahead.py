@@ -33,7 +33,9 @@ class Job:
     def key(self) -> tuple[object, ...]:
         """Jobs with equal keys compile the same kernels."""
         case = self.case
-        sizes: object = (case.seqlen_q % 16 == 0, case.seqlen_k) if self.kernel == "standard" else case.seqlen_k % 256
+        sizes: object = case.seqlen_k % 256
+        if self.kernel == "standard":  # how many tiles there are decides how large they are
+            sizes = (case.seqlen_q, case.seqlen_k, case.batch * case.num_heads)
         roles = self.roles
         if roles is None and self.kernel in ("fa3_cuda", "fa3_fp8_cuda"):  # the default may depend on the length
             roles = configs.cluster_roles_for(case.head_dim, case.causal, case.seqlen_q, self.kernel)

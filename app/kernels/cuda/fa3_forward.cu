@@ -192,9 +192,8 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             take_exp<EARLY, ALL>(s, rows, scale);
             to_operand(s, p);
         };
-        auto give_q_back = [&] {
-            if (teller) barrier_arrive(bars.q_empty(turn % Q_STAGES));
-        };
+        // Every thread says so itself: each has read which tile it was, and racecheck follows no one who speaks for all.
+        auto give_q_back = [&] { barrier_arrive(bars.q_empty(turn % Q_STAGES)); };
         auto visit = [&](int block, bool masked) {
             use_scale_of(tile, place, block);
             wait_k(count);
@@ -288,7 +287,7 @@ extern "C" __global__ void __launch_bounds__((CONSUMERS + 1) * 128, 1)
     if (threadIdx.x == 0) {
         for (int slot = 0; slot < Q_STAGES; ++slot) {
             barrier_init(bars.q_full(slot), 1);
-            barrier_init(bars.q_empty(slot), CONSUMERS);
+            barrier_init(bars.q_empty(slot), CONSUMERS * 128);
         }
         for (int stage = 0; stage < STAGES; ++stage) {
             barrier_init(bars.k_full(stage), 1);

@@ -2246,6 +2246,39 @@ export interface operations {
                      *           "block_m": 128,
                      *           "block_n": 176,
                      *           "time_ms": 0.05152
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_cuda",
+                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.02832
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_wheel",
+                     *           "name": "FlashAttention-3 (wheel)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 176,
+                     *           "time_ms": 0.050752
+                     *         },
+                     *         {
+                     *           "kernel": "sdpa_cudnn",
+                     *           "name": "cuDNN (PyTorch)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.053248
                      *         }
                      *       ]
                      *     }

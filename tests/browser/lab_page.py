@@ -1,5 +1,6 @@
 """The laboratory as tests handle it: wait for an answer, read what is shown, compare it with the API."""
 
+import statistics
 from typing import Any
 
 import pytest
@@ -115,7 +116,12 @@ def check_readouts(visit: Visit, setting: dict[str, Any]) -> None:
     else:
         assert seen["time"][:3] == ["undefined"] * 3
     for shown, model in zip(seen["time"][3:], ("standard", "fa2"), strict=True):
-        times = [point["time_ms"] for point in answer["measured"] if point["model"] == model]
+        runs: dict[tuple[str, ...], list[float]] = {}
+        for point in answer["measured"]:
+            if point["model"] == model:
+                kernel = (point["kernel"], point["gpu"], point["dtype"])
+                runs.setdefault(kernel, []).append(point["time_ms"])
+        times = [statistics.median_low(of) for of in runs.values()]
         assert shown == "undefined" if not times else float(shown) == pytest.approx(1000 * min(times)), model
 
 

@@ -41,11 +41,13 @@ def test_there_is_a_default_for_every_kind_of_problem() -> None:
 def test_shared_memory_tile_by_tile() -> None:
     rows = 128 * 2  # bytes
     two = ClusterRoles(2, 128, 2, 2, 2)
-    assert smem(two, 128) == Smem(q=2 * 128 * rows, kv=2 * 2 * 128 * rows, o=0, barriers=12 * 8)
+    tile = 5 * 4  # five 32-bit numbers beside each place for q
+    assert smem(two, 128) == Smem(q=2 * 128 * rows, kv=2 * 2 * 128 * rows, o=0, barriers=12 * 8 + 2 * tile)
     one = ClusterRoles(2, 80, 2, 1, 1)
-    assert smem(one, 256) == Smem(q=128 * 512, kv=2 * 2 * 80 * 512, o=0, barriers=10 * 8)
+    assert smem(one, 256) == Smem(q=128 * 512, kv=2 * 2 * 80 * 512, o=0, barriers=10 * 8 + tile)
 
 
 def test_what_is_unusual_is_named() -> None:
-    assert str(ClusterRoles(2, 128, 2, 2, 2, late=True, cut_last=True)) == "2 consumers x128 s2 cluster late cut"
+    assert str(ClusterRoles(2, 128, 2, 2, 2, late=25, cut_last=True)) == "2 consumers x128 s2 cluster late25 cut"
     assert str(ClusterRoles(3, 80, 3, 2, 1, lazy=True)) == "3 consumers x80 s3 lazy"
+    assert str(ClusterRoles(2, 80, 2, 1, 1, patient=True, drawn=True)) == "2 consumers x80 s2 patient drawn"

@@ -109,7 +109,7 @@ def bind(
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a run leaves its results (NaN until then), and the work lists that lead there."""
+    """Where a run leaves its results (NaN until then), and the work lists that lead there. One run at a time."""
 
     o: torch.Tensor
     lse: torch.Tensor

@@ -238,7 +238,8 @@ def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
     o = torch.full_like(problem.q, float("nan"))
     lse = problem.q.new_full(problem.q.shape[:3], float("nan"), dtype=torch.float32)
-    settings = f"S in tiles of {_filling(tile, scores)}"
+    tile = _filling(tile, scores)
+    settings = f"S in tiles of {tile}"
 
     def run() -> Forward:
         return forward(problem, o=o, lse=lse, scores=scores, probs=probs, tile=tile)

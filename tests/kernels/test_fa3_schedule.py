@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.kernels import fa3_schedule
 from app.kernels.fa3_schedule import Tile, schedule
-from app.theory import tiling
+from app.theory import cluster_roles, tiling
 from app.theory.shapes import AttentionShape, BlockShape
 
 BLOCKS = st.sampled_from([(128, 128), (192, 128), (128, 64)])
@@ -74,6 +74,10 @@ def test_heads_whose_k_and_v_do_not_fit_the_cache_together_are_worked_on_one_gro
     for tiles in given_out:
         groups = [tile.head // 4 for tile in tiles]
         assert groups == sorted(groups)
+
+
+def test_an_entry_is_as_long_as_the_kernel_keeps_beside_q() -> None:
+    assert fa3_schedule.ENTRY * 4 == cluster_roles.TILE_BYTES  # 32-bit numbers
 
 
 def test_the_kernel_finds_each_list_and_one_entry_beyond_the_last() -> None:

@@ -1,6 +1,7 @@
 """How the CUDA kernel's thread blocks come by their tiles: told through shared memory, drawn from one list, done twice.
 
-Run without a GPU like the rest of the kernel (`test_fa3_emulated.py`).
+Run without a GPU like the rest of the kernel (`test_fa3_emulated.py`). Thread blocks run one after another here, so the
+first draws all that is left; that several draw at once is for `test_on_gpu.py` and `bench --check`.
 """
 
 from functools import partial
@@ -42,7 +43,9 @@ def twice(emulator: Emulator, roles: ClusterRoles) -> tuple[check.Verdict, dict[
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("roles", [DRAWN, ONE_Q], ids=str)
-def test_whoever_draws_a_tile_its_result_is_the_same(folder: Path, roles: ClusterRoles, seed: int) -> None:
+def test_tiles_that_are_drawn_give_the_same_bits_as_tiles_that_are_dealt(
+    folder: Path, roles: ClusterRoles, seed: int
+) -> None:
     verdict, found = twice(Emulator(folder, seed=seed), roles)
     assert verdict.ok, verdict.message
     dealt = twice(Emulator(folder), DEALT)[1]

@@ -18,8 +18,12 @@ from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import load_block, store_block
 
-# A row of the softmax lies in one thread block's registers: 65,536 entries in fp32 are 256 KiB, all that an SM has.
 LONGEST_ROW = 65_536
+# The softmax keeps a row in one thread block's registers while they hold it without spilling (backward: a row of P and
+# one of dP). A longer row is swept over twice, `SWEEP` entries at a time; the second sweep finds it in the caches, and
+# memory sees as many bytes as before.
+LONGEST_KEPT = {"forward": 32_768, "backward": 16_384}
+SWEEP, SWEEP_WARPS = 16_384, 32
 # Entries of S that one warp takes in the softmax, from at most so many rows.
 WARP_ENTRIES, MOST_ROWS = 1024, 8
 # Rows of S and P start at multiples of this many entries, so that tiles of them can be moved in 16-byte pieces.
@@ -80,6 +84,27 @@ def standard_softmax(scores, probs, lse, rows, columns, row_step, ROWS: tl.const
     tl.store(lse + row, (row_max + tl.log2(row_sum)) * LN_2, mask=row < rows)
 
 
+@triton.jit
+def standard_softmax_swept(scores, probs, lse, columns, row_step, SWEEP: tl.constexpr):
+    """`standard_softmax` of one row that is too long for registers: its maximum and sum in a first sweep, online."""
+    row = tl.program_id(0)
+    start = row.to(tl.int64) * row_step
+    row_max = float("-inf")
+    row_sum = 0.0
+    for first in range(0, columns, SWEEP):
+        column = first + tl.arange(0, SWEEP)
+        x = tl.load(scores + start + column, mask=column < columns, other=float("-inf")).to(tl.float32) * BASE_2
+        new_max = tl.maximum(row_max, tl.max(x, 0))
+        row_sum = row_sum * tl.exp2(row_max - new_max) + tl.sum(tl.exp2(x - new_max), 0)
+        row_max = new_max
+    row_lse = row_max + tl.log2(row_sum)
+    for first in range(0, columns, SWEEP):
+        column = first + tl.arange(0, SWEEP)
+        x = tl.load(scores + start + column, mask=column < columns, other=float("-inf")).to(tl.float32) * BASE_2
+        tl.store(probs + start + column, tl.exp2(x - row_lse).to(probs.dtype.element_ty), mask=column < columns)
+    tl.store(lse + row, row_lse * LN_2)
+
+
 @triton.jit(do_not_specialize=["rows"])
 def standard_softmax_backward(probs, dprobs, rows, columns, row_step, scale, ROWS: tl.constexpr, WIDTH: tl.constexpr):
     """`ROWS` rows: dS = scale · P∘(dP - rowsum(P∘dP)), written over dP."""
@@ -91,6 +116,24 @@ def standard_softmax_backward(probs, dprobs, rows, columns, row_step, scale, ROW
     dp = tl.load(dprobs + there, mask=real, other=0.0).to(tl.float32)
     ds = p * (dp - tl.sum(p * dp, 1)[:, None]) * scale
     tl.store(dprobs + there, ds.to(dprobs.dtype.element_ty), mask=real)
+
+
+@triton.jit
+def standard_softmax_backward_swept(probs, dprobs, columns, row_step, scale, SWEEP: tl.constexpr):
+    """`standard_softmax_backward` of one row that is too long for registers: rowsum(P∘dP) in a first sweep."""
+    start = tl.program_id(0).to(tl.int64) * row_step
+    delta = 0.0
+    for first in range(0, columns, SWEEP):
+        column = first + tl.arange(0, SWEEP)
+        p = tl.load(probs + start + column, mask=column < columns, other=0.0).to(tl.float32)
+        dp = tl.load(dprobs + start + column, mask=column < columns, other=0.0).to(tl.float32)
+        delta += tl.sum(p * dp, 0)
+    for first in range(0, columns, SWEEP):
+        column = first + tl.arange(0, SWEEP)
+        p = tl.load(probs + start + column, mask=column < columns, other=0.0).to(tl.float32)
+        dp = tl.load(dprobs + start + column, mask=column < columns, other=0.0).to(tl.float32)
+        ds = p * (dp - delta) * scale
+        tl.store(dprobs + start + column, ds.to(dprobs.dtype.element_ty), mask=column < columns)
 
 
 def _count(tile: configs.Tile, c: torch.Tensor) -> int:
@@ -164,16 +207,41 @@ def _matrix(problem: Problem, sizes: Sizes) -> torch.Tensor:
     return whole[..., : sizes.seqlen_k]
 
 
+def _check_row(sizes: Sizes) -> None:
+    if sizes.seqlen_k > LONGEST_ROW:
+        raise KernelInputError(f"a row of S is at most {LONGEST_ROW:,} entries long, got {sizes.seqlen_k:,}")
+
+
 def _row_options(sizes: Sizes) -> dict[str, int]:
     """Rows of one program, their width in registers, and warps to hold them.
 
-    Short rows come several to a warp, so that enough bytes are under way; at most 64 entries a thread.
+    Short rows come several to a warp, so that enough bytes are under way; at most 32 entries a thread.
     """
-    if sizes.seqlen_k > LONGEST_ROW:
-        raise KernelInputError(f"a row of S is at most {LONGEST_ROW:,} entries long, got {sizes.seqlen_k:,}")
     width = max(16, triton.next_power_of_2(sizes.seqlen_k))
     warps = min(32, max(1, width // WARP_ENTRIES))
     return {"ROWS": min(MOST_ROWS, max(1, WARP_ENTRIES // width)), "WIDTH": width, "num_warps": warps}
+
+
+def _softmax(sizes: Sizes, scores: torch.Tensor, probs: torch.Tensor, lse: torch.Tensor) -> None:
+    rows, step = sizes.heads * sizes.seqlen_q, scores.stride(2)
+    if sizes.seqlen_k > LONGEST_KEPT["forward"]:
+        swept = {"SWEEP": SWEEP, "num_warps": SWEEP_WARPS}
+        launch(standard_softmax_swept, (rows,), scores, probs, lse, sizes.seqlen_k, step, **swept)
+        return
+    options = _row_options(sizes)
+    grid = (triton.cdiv(rows, options["ROWS"]),)
+    launch(standard_softmax, grid, scores, probs, lse, rows, sizes.seqlen_k, step, **options)
+
+
+def _softmax_backward(sizes: Sizes, probs: torch.Tensor, dprobs: torch.Tensor, scale: float) -> None:
+    rows, step = sizes.heads * sizes.seqlen_q, dprobs.stride(2)
+    if sizes.seqlen_k > LONGEST_KEPT["backward"]:
+        swept = {"SWEEP": SWEEP, "num_warps": SWEEP_WARPS}
+        launch(standard_softmax_backward_swept, (rows,), probs, dprobs, sizes.seqlen_k, step, scale, **swept)
+        return
+    options = _row_options(sizes)
+    grid = (triton.cdiv(rows, options["ROWS"]),)
+    launch(standard_softmax_backward, grid, probs, dprobs, rows, sizes.seqlen_k, step, scale, **options)
 
 
 def forward(
@@ -190,6 +258,7 @@ def forward(
     `tile` is that of the product that writes S.
     """
     sizes = check(problem)
+    _check_row(sizes)
     tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores = _matrix(problem, sizes) if scores is None else scores
     probs = _matrix(problem, sizes) if probs is None else probs
@@ -197,9 +266,7 @@ def forward(
     lse = problem.q.new_empty(problem.q.shape[:3], dtype=torch.float32) if lse is None else lse
     scale, causal = problem.softmax_scale, problem.causal
     _matmul(problem.q, problem.k, scores, scale=scale, turn_b=True, causal=causal, tile=tile)
-    rows, options = sizes.heads * sizes.seqlen_q, _row_options(sizes)
-    grid = (triton.cdiv(rows, options["ROWS"]),)
-    launch(standard_softmax, grid, scores, probs, lse, rows, sizes.seqlen_k, scores.stride(2), **options)
+    _softmax(sizes, scores, probs, lse)
     _matmul(probs, problem.v, o)
     return Forward(o, lse)
 
@@ -213,18 +280,7 @@ def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | No
     dprobs = _matrix(problem, sizes)
     _matmul(probs, problem.do, gradients.dv, turn_a=True)
     _matmul(problem.do, problem.v, dprobs, turn_b=True)
-    rows, options = sizes.heads * sizes.seqlen_q, _row_options(sizes)
-    launch(
-        standard_softmax_backward,
-        (triton.cdiv(rows, options["ROWS"]),),
-        probs,
-        dprobs,
-        rows,
-        sizes.seqlen_k,
-        dprobs.stride(2),
-        problem.softmax_scale,
-        **options,
-    )
+    _softmax_backward(sizes, probs, dprobs, problem.softmax_scale)
     _matmul(dprobs, problem.k, gradients.dq)
     _matmul(dprobs, problem.q, gradients.dk, turn_a=True)
     return gradients
@@ -233,7 +289,7 @@ def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | No
 def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     """The kernels tied to `problem`, with S, P and outputs of their own that hold NaN until they are written."""
     sizes = check(problem)
-    _row_options(sizes)
+    _check_row(sizes)
     tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
     o = torch.full_like(problem.q, float("nan"))

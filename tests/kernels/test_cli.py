@@ -75,6 +75,16 @@ def test_a_long_grid_can_be_recorded_in_two_runs(monkeypatch: pytest.MonkeyPatch
     assert (whole.suite, rest.suite) == ("record-backward", "record-backward-skip-12")
 
 
+def test_one_case_of_a_grid_can_be_recorded_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capability, "missing", lambda needs: None)
+    whole = cli.make_plan(options("--cases", "record"), ("bench",))
+    alone = cli.make_plan(options("--cases", "record", "--skip", "12", "--count", "1"), ("bench",))
+    assert alone.timing == whole.timing[12:13]
+    assert alone.suite == "record-skip-12-count-1"
+    with pytest.raises(SystemExit):
+        options("--count", "0")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

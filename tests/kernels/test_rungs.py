@@ -48,6 +48,28 @@ def test_odd_lengths_of_the_standard_way(direction: str, seqlen: int, causal: bo
     assert_right("standard", CheckCase("", direction, 1, 1, seqlen, seqlen, 64, causal, dtype), device)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("seqlen", [33, 64, 130])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_rows_too_long_for_registers_are_swept_twice(
+    direction: str, seqlen: int, causal: bool, device: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With sweeps of 64 entries: one that a row does not fill, one that it fills, and three, the last hardly begun."""
+    kernels: set[object] = set()
+
+    def recorded(kernel: object, grid: tuple[int, ...], *arguments: object, **options: object) -> None:
+        kernels.add(kernel)
+        launching.launch(kernel, grid, *arguments, **options)
+
+    monkeypatch.setattr(standard, "LONGEST_KEPT", {"forward": 32, "backward": 32})
+    monkeypatch.setattr(standard, "SWEEP", 64)
+    monkeypatch.setattr(standard, "launch", recorded)
+    assert_right("standard", CheckCase("", direction, 1, 1, seqlen, seqlen, 64, causal, dtype), device)
+    assert standard.standard_softmax_swept in kernels
+    assert (standard.standard_softmax_backward_swept in kernels) == (direction == "backward")
+    assert not kernels & {standard.standard_softmax, standard.standard_softmax_backward}
+
+
 @pytest.mark.parametrize(("sms", "tiles"), [(4, 4), (5, 6), (1000, 9)])
 def test_the_standard_way_makes_smaller_tiles_when_they_do_not_fill_the_gpu(
     sms: int, tiles: int, device: str, dtype: str, monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", default="quick", metavar="SUITE", help=f"what to time: {suites}, none (quick)")
     parser.add_argument("--direction", choices=("forward", "backward"), help="only this pass of the suite")
     parser.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the suite's first N cases")
+    parser.add_argument("--count", type=_at_least_one, metavar="N", help="time at most N cases (default: the rest)")
     parser.add_argument("--kernels", metavar="IDS", help="only these, separated by commas (default: rungs and peers)")
     parser.add_argument("--check", action="store_true", help="first check every rung on all correctness cases")
     parser.add_argument("--tune", action="store_true", help="first time every block shape and use the fastest")
@@ -84,7 +85,7 @@ def make_plan(given: argparse.Namespace, command: tuple[str, ...]) -> run.Plan:
     timed = tuple(kernel for kernel in kernels if kernel.kind != "wrong")
     return run.Plan(
         suite=_file_part(given),
-        timing=timing[given.skip :],
+        timing=timing[given.skip :][: given.count],
         skipped=given.skip,
         kernels=timed,
         checked=_checked(kernels, bool(given.kernels)),
@@ -111,7 +112,8 @@ def _check_skip(skip: int, cases_there: int) -> None:
 def _file_part(given: argparse.Namespace) -> str:
     """What the name of the record says of the cases: the two runs of one grid are two files."""
     direction = f"-{given.direction}" if given.direction else ""
-    return f"{given.cases}{direction}{f'-skip-{given.skip}' if given.skip else ''}"
+    skip = f"-skip-{given.skip}" if given.skip else ""
+    return f"{given.cases}{direction}{skip}{f'-count-{given.count}' if given.count else ''}"
 
 
 def _checked(kernels: tuple[Kernel, ...], chosen: bool) -> tuple[Kernel, ...]:
@@ -128,6 +130,13 @@ def _list() -> int:
     for name, suite in cases.load().suites.items():
         print(f"suite {name}: {len(suite)} cases")
     return 0
+
+
+def _at_least_one(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
 
 
 def _positive(text: str) -> float:

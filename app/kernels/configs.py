@@ -46,10 +46,10 @@ Choice = Tile | Roles | ClusterRoles | BackwardRoles
 # The product that writes S has few steps to make and much to store: with two thread blocks an SM one stores while
 # the other computes.
 STANDARD = (
-    Tile(128, 256, 8, 3),
-    Tile(128, 128, 8, 2),
     Tile(128, 128, 4, 2),
-    Tile(256, 128, 8, 2),
+    Tile(128, 128, 4, 3),
+    Tile(64, 128, 4, 2),
+    Tile(128, 128, 8, 3),
 )
 
 

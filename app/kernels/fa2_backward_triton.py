@@ -20,18 +20,19 @@ from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import LOG2_E, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import kept, load_row, load_tile, store_tile
 
-# Rows the small kernels handle at once; row statistics are padded to a multiple of it, and no block_m may be longer.
-ROWS = 128
-WARPS = 8
+# Row statistics are padded to a multiple of so many rows, and no block_m may be longer.
+PADDED_TO = 128
+# Rows a program of the small kernels handles: few, so that one short sequence is enough for all SMs.
+ROWS, WARPS = 32, 4
 
 
-@triton.jit(do_not_specialize=["heads", "seqlen_q", "rows_padded"])
+@triton.jit(do_not_specialize=["heads", "seqlen_q", "rows_padded", "rows_cleared"])
 def fa2_row_statistics(
-    o, do, lse, lse_log2, delta, dq_acc, heads, seqlen_q, rows_padded,
-    HEAD_DIM: tl.constexpr, ROWS: tl.constexpr, LOG2_E: tl.constexpr, CLEAR: tl.constexpr,
+    o, do, lse, lse_log2, delta, dq_acc, heads, seqlen_q, rows_padded, rows_cleared,
+    HEAD_DIM: tl.constexpr, ROWS: tl.constexpr, LOG2_E: tl.constexpr,
 ):  # fmt: skip
-    """delta = rowsum(dO∘O), the log-sum-exp in base 2, and (`CLEAR`) zeros in dq_acc. Rows that do not exist get inf
-    and 0."""
+    """delta = rowsum(dO∘O), the log-sum-exp in base 2, and zeros in the `rows_cleared` rows of a head's dq_acc. Rows
+    that do not exist get inf and 0."""
     m_block = tl.program_id(0) % (rows_padded // ROWS)
     batch_head = tl.program_id(0) // (rows_padded // ROWS)
     first_row = m_block * ROWS
@@ -45,9 +46,9 @@ def fa2_row_statistics(
     tl.store(delta + padded, tl.sum(o_tile * do_tile, 1))
     row_lse = tl.load(lse + row_of_all, mask=real, other=float("inf"))
     tl.store(lse_log2 + padded, row_lse * LOG2_E)
-    if CLEAR:
-        zeros = tl.zeros([ROWS, HEAD_DIM], tl.float32)
-        tl.store(dq_acc + row_of_all[:, None] * HEAD_DIM + tl.arange(0, HEAD_DIM)[None, :], zeros, mask=real[:, None])
+    zeros = tl.zeros([ROWS, HEAD_DIM], tl.float32)
+    cleared = (batch_head.to(tl.int64) * rows_cleared + rows)[:, None] * HEAD_DIM + tl.arange(0, HEAD_DIM)[None, :]
+    tl.store(dq_acc + cleared, zeros, mask=(rows < rows_cleared)[:, None])
 
 
 @triton.jit
@@ -154,10 +155,10 @@ def backward(
     if do is None or saved.lse is None:
         raise KernelInputError("the backward pass needs do and the log-sum-exp of the forward pass")
     tile = tile or configs.tile_for("fa2_triton", "backward", sizes.head_dim, problem.causal, sizes.seqlen_k)
-    if tile.block_m > ROWS:
-        raise KernelInputError(f"block_m is at most {ROWS} in the backward pass, got {tile.block_m}")
+    if tile.block_m > PADDED_TO:
+        raise KernelInputError(f"block_m is at most {PADDED_TO} in the backward pass, got {tile.block_m}")
     gradients = gradients or Gradients(torch.empty_like(q), torch.empty_like(k), torch.empty_like(v))
-    rows_padded = triton.cdiv(sizes.seqlen_q, ROWS) * ROWS
+    rows_padded = triton.cdiv(sizes.seqlen_q, PADDED_TO) * PADDED_TO
     dq_acc = torch.empty(sizes.heads, sizes.seqlen_q, sizes.head_dim, dtype=torch.float32, device=q.device)
     lse_log2, delta = row_statistics(problem, saved, sizes, rows_padded, dq_acc)
     statistics = [tiles_of(tensor, 1, tile.block_m) for tensor in (lse_log2, delta)]
@@ -192,7 +193,7 @@ def backward(
     )
     launch(
         fa2_round_dq,
-        (rows_padded // ROWS * sizes.heads,),
+        (triton.cdiv(sizes.seqlen_q, ROWS) * sizes.heads,),
         dq_acc,
         tiles_of(gradients.dq, ROWS),
         sizes.num_heads,
@@ -206,11 +207,11 @@ def backward(
 
 
 def row_statistics(
-    problem: Problem, saved: Forward, sizes: Sizes, rows_padded: int, clear: torch.Tensor | None = None
+    problem: Problem, saved: Forward, sizes: Sizes, rows_padded: int, clear: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(lse in base 2, delta), both (heads, rows_padded) in fp32; `rows_padded` is a multiple of ROWS.
+    """(lse in base 2, delta), both (heads, rows_padded) in fp32; `rows_padded` is a multiple of PADDED_TO.
 
-    `clear`, fp32 of (heads, seqlen, head_dim), is filled with zeros on the way.
+    `clear`, fp32 of (heads, at most rows_padded rows, head_dim), is filled with zeros on the way.
     """
     lse_log2, delta = (
         torch.empty(sizes.heads, rows_padded, dtype=torch.float32, device=problem.q.device) for _ in range(2)
@@ -223,14 +224,14 @@ def row_statistics(
         saved.lse,
         lse_log2,
         delta,
-        lse_log2 if clear is None else clear,
+        clear,
         sizes.num_heads,
         sizes.seqlen_q,
         rows_padded,
+        clear.shape[1],
         HEAD_DIM=sizes.head_dim,
         ROWS=ROWS,
         LOG2_E=LOG2_E,
-        CLEAR=clear is not None,
         num_warps=WARPS,
     )
     return lse_log2, delta

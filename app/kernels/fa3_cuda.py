@@ -60,6 +60,8 @@ def compiled(
         "LAZY": int(shape.lazy),
         "PATIENT": int(shape.patient),
         "DRAWN": int(shape.drawn),
+        "ORDERED": int(shape.ordered),
+        "RELYING": int(shape.relying),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
         "FP8": int(numbers == "e4m3"),

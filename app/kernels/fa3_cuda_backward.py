@@ -1,7 +1,8 @@
 """The backward pass of FlashAttention-3's order in CUDA C++: sizes, compiling and launching of `cuda/fa3_backward.cu`.
 
-Three steps. A Triton kernel makes the row statistics (delta and the log-sum-exp in base 2), the CUDA kernel dk, dv and
-the sum for dq, and a last one scales and rounds that sum. Groups of query heads may share a key/value head.
+Three steps. A Triton kernel makes the row statistics (delta and the log-sum-exp in base 2) and clears the sum for dq,
+the CUDA kernel makes dk, dv and that sum, and a last one scales and rounds it. Groups of query heads may share a
+key/value head.
 Source of the order: arXiv 2407.08608, appendix B; of the equations: arXiv 2307.08691, Algorithm 2.
 """
 
@@ -19,7 +20,7 @@ import triton
 import triton.language as tl
 
 from app.kernels import fa2_backward_triton, launching, nvrtc, wgmma
-from app.kernels.fa2_backward_triton import ROWS, WARPS
+from app.kernels.fa2_backward_triton import PADDED_TO, ROWS, WARPS
 from app.kernels.launching import launch, strides_for_tma, tiles_of
 from app.kernels.problem import LOG2_E, Forward, Gradients, KernelInputError, Problem, check
 from app.kernels.tiles import store_tile
@@ -106,13 +107,12 @@ def bind(problem: Problem, saved: Forward, roles: BackwardRoles) -> Callable[[],
         raise KernelInputError("the backward pass needs do and the log-sum-exp of the forward pass")
     gradients = Gradients(*(torch.full_like(tensor, float("nan")) for tensor in (q, k, v)))
     m_blocks = triton.cdiv(sizes.seqlen_q, roles.block_m)
-    rows_padded = triton.cdiv(m_blocks * roles.block_m, ROWS) * ROWS
-    dq_sum = torch.empty(sizes.heads, m_blocks, roles.block_m * sizes.head_dim, dtype=torch.float32, device=q.device)
+    rows_padded = triton.cdiv(m_blocks * roles.block_m, PADDED_TO) * PADDED_TO
+    dq_sum = torch.empty(sizes.heads, m_blocks * roles.block_m, sizes.head_dim, dtype=torch.float32, device=q.device)
     add_up = _launcher(problem, roles, gradients, dq_sum, rows_padded)
 
     def run() -> Gradients:
-        dq_sum.zero_()
-        add_up(*fa2_backward_triton.row_statistics(problem, saved, sizes, rows_padded))
+        add_up(*fa2_backward_triton.row_statistics(problem, saved, sizes, rows_padded, dq_sum))
         launch(
             fa3_round_dq,
             (triton.cdiv(sizes.seqlen_q, ROWS) * sizes.heads,),

@@ -19,11 +19,12 @@ from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, KernelInputEr
 from app.kernels.tiles import load_block, store_block
 
 LONGEST_ROW = 65_536
-# The softmax keeps a row in one thread block's registers while they hold it without spilling (backward: a row of P and
-# one of dP). A longer row is swept over twice, `SWEEP` entries at a time; the second sweep finds it in the caches, and
-# memory sees as many bytes as before.
-LONGEST_KEPT = {"forward": 32_768, "backward": 16_384}
-SWEEP, SWEEP_WARPS = 16_384, 32
+# The softmax keeps a row in one thread block's registers while they hold it (backward: a row of P and one of dP). A
+# longer row is swept over twice, `SWEEP` entries at a time; the second sweep finds it in the caches, and memory sees as
+# many bytes as before.
+LONGEST_KEPT = 32_768
+SWEEP = {"forward": 32_768, "backward": 16_384}
+SWEEP_WARPS = 32
 # Entries of S that one warp takes in the softmax, from at most so many rows.
 WARP_ENTRIES, MOST_ROWS = 1024, 8
 # Rows of S and P start at multiples of this many entries, so that tiles of them can be moved in 16-byte pieces.
@@ -224,8 +225,8 @@ def _row_options(sizes: Sizes) -> dict[str, int]:
 
 def _softmax(sizes: Sizes, scores: torch.Tensor, probs: torch.Tensor, lse: torch.Tensor) -> None:
     rows, step = sizes.heads * sizes.seqlen_q, scores.stride(2)
-    if sizes.seqlen_k > LONGEST_KEPT["forward"]:
-        swept = {"SWEEP": SWEEP, "num_warps": SWEEP_WARPS}
+    if sizes.seqlen_k > LONGEST_KEPT:
+        swept = {"SWEEP": SWEEP["forward"], "num_warps": SWEEP_WARPS}
         launch(standard_softmax_swept, (rows,), scores, probs, lse, sizes.seqlen_k, step, **swept)
         return
     options = _row_options(sizes)
@@ -235,8 +236,8 @@ def _softmax(sizes: Sizes, scores: torch.Tensor, probs: torch.Tensor, lse: torch
 
 def _softmax_backward(sizes: Sizes, probs: torch.Tensor, dprobs: torch.Tensor, scale: float) -> None:
     rows, step = sizes.heads * sizes.seqlen_q, dprobs.stride(2)
-    if sizes.seqlen_k > LONGEST_KEPT["backward"]:
-        swept = {"SWEEP": SWEEP, "num_warps": SWEEP_WARPS}
+    if sizes.seqlen_k > LONGEST_KEPT:
+        swept = {"SWEEP": SWEEP["backward"], "num_warps": SWEEP_WARPS}
         launch(standard_softmax_backward_swept, (rows,), probs, dprobs, sizes.seqlen_k, step, scale, **swept)
         return
     options = _row_options(sizes)
@@ -279,7 +280,8 @@ def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | No
     gradients = gradients or Gradients(*(torch.empty_like(tensor) for tensor in (problem.q, problem.k, problem.v)))
     dprobs = _matrix(problem, sizes)
     _matmul(probs, problem.do, gradients.dv, turn_a=True)
-    _matmul(problem.do, problem.v, dprobs, turn_b=True)
+    tile = configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
+    _matmul(problem.do, problem.v, dprobs, turn_b=True, tile=tile)
     _softmax_backward(sizes, probs, dprobs, problem.softmax_scale)
     _matmul(dprobs, problem.k, gradients.dq)
     _matmul(dprobs, problem.q, gradients.dk, turn_a=True)

@@ -20,8 +20,10 @@ class ClusterRoles:
     `late`: a consumer waits for PV after so many percent of its exponentials; 0: when the compiler thinks fit. `lazy`:
     the output is rescaled only when a maximum has grown. `patient`: a consumer hands its turn on when its scores are
     there, else as soon as it has asked for them. `drawn`: tiles come from one list, each to whichever thread block is
-    free, else they are dealt out beforehand. `cut_last`: without a mask the last tiles, too few for all SMs, are cut
-    along k and v where that pays.
+    free, else they are dealt out beforehand. `ordered`: the exponentials of a thread's first row begin while the
+    maximum of its second row is taken. `relying`: only the first consumer waits for blocks of k and v, the others rely
+    on its turn having come before theirs. `cut_last`: without a mask the last tiles, too few for all SMs, are cut along
+    k and v where that pays.
     """
 
     consumers: int
@@ -35,6 +37,8 @@ class ClusterRoles:
     lazy: bool = False
     patient: bool = False
     drawn: bool = False
+    ordered: bool = False
+    relying: bool = False
     cut_last: bool = False
 
     @property
@@ -55,6 +59,8 @@ class ClusterRoles:
             "lazy": self.lazy,
             "patient": self.patient,
             "drawn": self.drawn,
+            "ordered": self.ordered,
+            "relying": self.relying,
             "cut": self.cut_last,
         }
         unusual = "".join(f" {name}" for name, on in named.items() if on)
@@ -64,33 +70,35 @@ class ClusterRoles:
 TILE_BYTES = 20  # five numbers say which tile is worked on
 
 # Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
-SHORT, MIDDLING = 1024, 8192
+SHORT, MIDDLING = 1024, 6144
 
-# A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64, for 80 at 128.
+# A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64.
 _AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
 _AT_64_DRAWN = ClusterRoles(3, 128, 3, 2, 1, 160, 32, drawn=True)
-_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25)
-_AT_128_DRAWN = ClusterRoles(2, 128, 2, 2, 1, late=25, drawn=True)
-_AT_128_THREE = ClusterRoles(3, 80, 3, 2, 2, 160, 32, lazy=True, cut_last=True)
-_AT_256 = ClusterRoles(2, 80, 2, 1, 1)
-_AT_256_LAZY = ClusterRoles(2, 80, 2, 1, 1, late=25, lazy=True)
+_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, patient=True, ordered=True, relying=True, cut_last=True)
+_AT_128_DRAWN = ClusterRoles(2, 128, 2, 2, 1, late=25, lazy=True, drawn=True, ordered=True, relying=True)
+# As many keys a block as there is room for: the waits and shuffles of a visit then weigh less.
+_AT_128_LONG = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True)
+_AT_256 = ClusterRoles(2, 80, 2, 1, 1, late=25, lazy=True, relying=True)
 _AT_256_DRAWN = ClusterRoles(2, 80, 2, 1, 1, lazy=True, drawn=True)
+_AT_256_LONG = ClusterRoles(2, 80, 2, 1, 2, lazy=True, relying=True)
 
-# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Under a mask the thread blocks of a
-# cluster wait for each other where they see different blocks, so sharing loads pays in long sequences only; tiles
-# differ in length there, and drawing them evens out what counting visits cannot foresee.
+# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Sharing loads in a cluster saves half
+# of the bytes from the L2 cache and the power for them. Under a mask the thread blocks of a cluster wait for each other
+# where they see different blocks, so there it pays in long sequences only; tiles differ in length, and drawing them
+# evens out what counting visits cannot foresee.
 DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
-        (64, False): (_AT_64, replace(_AT_64, cut_last=True), replace(_AT_64, lazy=True, cut_last=True)),
-        (64, True): (ClusterRoles(2, 128, 2, 2, 1, patient=True, drawn=True), _AT_64_DRAWN, _AT_64_DRAWN),
-        (128, False): (
-            replace(_AT_128, patient=True, cut_last=True),
-            replace(_AT_128, cut_last=True),
-            _AT_128_THREE,
+        (64, False): (
+            _AT_64,
+            replace(_AT_64, cut_last=True),
+            replace(_AT_64, lazy=True, relying=True, cut_last=True),
         ),
-        (128, True): (_AT_128_DRAWN, _AT_128_DRAWN, replace(_AT_128, patient=True)),
-        (256, False): (_AT_256_LAZY, replace(_AT_256, cut_last=True), replace(_AT_256_LAZY, cut_last=True)),
-        (256, True): (_AT_256_DRAWN, _AT_256_DRAWN, _AT_256_DRAWN),
+        (64, True): (ClusterRoles(2, 128, 2, 2, 1, patient=True, drawn=True), _AT_64_DRAWN, _AT_64_DRAWN),
+        (128, False): (_AT_128, _AT_128, replace(_AT_128_LONG, cut_last=True)),
+        (128, True): (_AT_128_DRAWN, _AT_128_DRAWN, _AT_128_LONG),
+        (256, False): (_AT_256, replace(_AT_256_LONG, cut_last=True), replace(_AT_256_LONG, cut_last=True)),
+        (256, True): (_AT_256_DRAWN, _AT_256_DRAWN, _AT_256_LONG),
     }
 )
 

@@ -28,6 +28,7 @@ NEED_TORCH = {
         "rounded",
         "run",
         "rungs",
+        "tiles_emulated",
     )
 }
 NOT_INSTALLED = (

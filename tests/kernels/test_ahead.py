@@ -38,7 +38,12 @@ with launching.compile_only((9, 0)) as compiled:
     first = len(compiled)
     case = CheckCase("", "backward", 1, 2, 1024, 1024, 256, False, "bf16")
     ahead.compile_one(ahead.Job("fa2_triton", case, backward_tile=configs.Tile(32, 64, 8, 2)))
-named += [("wide_" + one.metadata.name, one) for one in compiled[first:] if one.metadata.name == "fa2_backward"]
+    named += [("wide_" + one.metadata.name, one) for one in compiled[first:] if one.metadata.name == "fa2_backward"]
+    for seqlen in (32768, 65536):
+        first = len(compiled)
+        ahead.compile_one(ahead.Job("standard", CheckCase("", "backward", 1, 1, seqlen, seqlen, 128, False, "bf16")))
+        softmax = [one for one in compiled[first:] if "softmax" in one.metadata.name]
+        named += [(f"{one.metadata.name}_{seqlen}", one) for one in softmax]
 for name, one in named:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         Path(file.name).write_bytes(one.asm["cubin"])
@@ -68,6 +73,13 @@ JOBS = (
 # Choices of fa3_gluon besides the default, by head_dim and place in the list: those most short of registers or room.
 OTHER_ROLES = ("64:7", "128:1", "256:1", "256:2")
 SMEM_PER_BLOCK = 232_448  # bytes a thread block can have on Hopper
+# The softmax of long rows, and how many bytes a thread it may spill: those that are swept over hold few numbers.
+LONG_ROWS = {
+    "standard_softmax_32768": 0,
+    "standard_softmax_backward_32768": 64,
+    "standard_softmax_swept_65536": 0,
+    "standard_softmax_backward_swept_65536": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +105,7 @@ def test_everything_was_compiled(compiled: dict[str, Resources]) -> None:
         "blocksparse_forward",
         "fa3_forward",
         "wide_fa2_backward",
+        *LONG_ROWS,
         *(f"fa3_forward_{other.replace(':', '_')}" for other in OTHER_ROLES),
         *(f"fa3_combine_{other.replace(':', '_')}" for other in ("64:7", "128:1")),
     }
@@ -117,6 +130,12 @@ def test_it_fits_and_uses_hopper_s_tensor_cores(name: str, most_stack: int, comp
     assert found.smem <= SMEM_PER_BLOCK
     assert found.wgmma > 0
     assert found.mma == 0
+
+
+@pytest.mark.parametrize("name", LONG_ROWS)
+def test_a_long_row_is_not_spilled(name: str, compiled: dict[str, Resources]) -> None:
+    assert compiled[name].stack <= LONG_ROWS[name]
+    assert compiled[name].registers <= 64  # 32 warps must fit an SM
 
 
 @pytest.mark.parametrize(

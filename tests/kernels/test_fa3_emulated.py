@@ -5,6 +5,7 @@ missing is found here and not only on a GPU, where it may hold for years. That t
 with one passage made wrong.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +34,7 @@ CODE = sorted(
     key=str,
 )
 IN_PAIRS = ClusterRoles(2, 128, 2, 2, 2, lazy=True)
+IN_ORDER = replace(IN_PAIRS, lazy=False, late=25, ordered=True, relying=True)
 ALONE = ClusterRoles(2, 80, 2, 1, 1)
 
 
@@ -66,26 +68,26 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_no_order_of_events_matters(folder: Path, seed: int) -> None:
-    found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), IN_PAIRS)
+@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER], ids=str)
+def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
+    found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message
 
 
-PASSING = """#pragma unroll 1
-            for (int i = n; i < n + blocks; ++i) {
-                of_v ? wait_v(i) : wait_k(i);
+PASSING = """                    of_v ? wait_v(at) : wait_k(at);
+                    __syncwarp();
 """
 WRONG = {
     "scores read too early": ("            wgmma_wait<1>();\n", ""),
-    "PV before V has come": ("            wait_v(count - 1);\n            issue_output", "            issue_output"),
+    "PV before V has come": ("            expect_v();\n            issue_output", "            issue_output"),
     "K given back before it was read": (
-        "            scores_and_output(turn, count);\n            release(bars.k_empty(count % STAGES));\n",
-        "            release(bars.k_empty(count % STAGES));\n            scores_and_output(turn, count);\n",
+        "            scores_and_output(turn);\n            release(bars.k_empty(k.stage));\n",
+        "            release(bars.k_empty(k.stage));\n            scores_and_output(turn);\n",
     ),
     "V given back before it was read": (
-        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n"
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty(v.stage));\n"
         "            take_exp",
-        "            release(bars.v_empty((count - 1) % STAGES));\n            wgmma_wait<0>();\n            pin(o);\n"
+        "            release(bars.v_empty(v.stage));\n            wgmma_wait<0>();\n            pin(o);\n"
         "            take_exp",
     ),
     "the other thread block is not told": ("if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);", ""),
@@ -93,8 +95,8 @@ WRONG = {
     "nobody begins": ("if (consumer == CONSUMERS - 1) your_turn();", ""),
     "the producer does not wait": ("barrier_wait(empty, (count / STAGES & 1) ^ 1);", ""),
     "a phase is mistaken": (
-        "barrier_wait(bars.k_full(n % STAGES), n / STAGES & 1);",
-        "barrier_wait(bars.k_full(n % STAGES), 0);",
+        "barrier_wait(bars.k_full(at.stage), at.phase);",
+        "barrier_wait(bars.k_full(at.stage), 0);",
     ),
     "the thread block leaves too early": ("    if constexpr (CLUSTER == 2) cluster_meet();  // the", "    // the"),
     "the last block is not masked": ("(CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1)", "(row + 8 * half)"),
@@ -102,22 +104,41 @@ WRONG = {
     "no rescale": ("o[i] *= rescale[i / 2 % 2]", "o[i] *= 1"),
     "no running maximum": ("rows.max[half] = max;", "rows.max[half] = 0;"),
     "everybody waits for a block that passes by": (
-        "            if (!telling_warp) return;\n" + PASSING + "                __syncwarp();\n",
-        PASSING,
+        "                if (telling_warp) {\n" + PASSING,
+        "                {\n" + PASSING.splitlines()[0],
     ),
-    "V that passes by is never given back": ("            pass_by(count, unseen, true);\n            finish", "finish"),
+    "V that passes by is never given back": (
+        "            pass_by(passing, unseen, true);\n            finish",
+        "finish",
+    ),
     "one block too many passes by": (
         "(first_row(place) + BLOCK_M - 1) / BLOCK_N, 0)",
         "first_row(place) / BLOCK_N - 1, 0)",
     ),
     "q of the other place": ("tile.first_row(place_in_cluster(rank, turn)), 0,", "tile.first_row(rank), 0,"),
+    "a block is skipped": ("            v = k;\n            k.advance();\n", "            v = k;\n"),
     "the operand changes under the product": (
-        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n"
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty(v.stage));\n"
         "            take_exp<EARLY, ALL>(s, rows, scale);\n            to_operand(s, p);\n",
         "            take_exp<EARLY, ALL>(s, rows, scale);\n            to_operand(s, p);\n"
-        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty((count - 1) % STAGES));\n",
+        "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty(v.stage));\n",
     ),
 }
+
+
+WRONG_IN_ORDER = {
+    "nobody waits for K and V": ("!RELYING || consumer == 0", "false"),
+    "the first relies on the last": ("!RELYING || consumer == 0", "consumer > 0"),
+    "the last exponentials are left out": (
+        "half * (BLOCK_N / 8), 0), BLOCK_N / 8)",
+        "half * (BLOCK_N / 8), 0), BLOCK_N / 8 - 1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG_IN_ORDER.values(), ids=WRONG_IN_ORDER)
+def test_a_wrong_kernel_whose_consumers_rely_on_the_first_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), IN_ORDER))
 
 
 @pytest.mark.parametrize("edit", WRONG.values(), ids=WRONG)

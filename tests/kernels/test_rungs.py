@@ -61,8 +61,8 @@ def test_rows_too_long_for_registers_are_swept_twice(
         kernels.add(kernel)
         launching.launch(kernel, grid, *arguments, **options)
 
-    monkeypatch.setattr(standard, "LONGEST_KEPT", {"forward": 32, "backward": 32})
-    monkeypatch.setattr(standard, "SWEEP", 64)
+    monkeypatch.setattr(standard, "LONGEST_KEPT", 32)
+    monkeypatch.setattr(standard, "SWEEP", {"forward": 64, "backward": 64})
     monkeypatch.setattr(standard, "launch", recorded)
     assert_right("standard", CheckCase("", direction, 1, 1, seqlen, seqlen, 64, causal, dtype), device)
     assert standard.standard_softmax_swept in kernels

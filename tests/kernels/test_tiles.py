@@ -33,7 +33,7 @@ def test_what_was_chosen_reaches_another_process_as_json() -> None:
     sent = json.loads(json.dumps(configs.chosen()))
     configs._chosen.clear()
     configs.restore(sent)
-    assert configs.tile_for("fa2_triton", "backward", 256, True, 8192) == TILE
+    assert configs.tile_for("fa2_triton", "backward", 256, True, 6144) == TILE
 
 
 @pytest.mark.parametrize("tile", configs.STANDARD, ids=str)
@@ -80,13 +80,14 @@ def test_an_older_gpu_has_nothing_to_choose() -> None:
 def test_every_default_that_will_run_is_compiled_ahead() -> None:
     """What a kernel uses by default may depend on the length, and whether tiles are cut on every size."""
 
-    def job(kernel: str, seqlen: int, num_heads: int = 2, *, direction: str = "forward") -> ahead.Job:
-        return ahead.Job(kernel, CheckCase("", direction, 1, num_heads, seqlen, seqlen, 128, False, "bf16"))
+    def job(kernel: str, seqlen: int, num_heads: int = 2, *, head_dim: int = 64) -> ahead.Job:
+        direction = "forward" if head_dim == 64 else "backward"
+        return ahead.Job(kernel, CheckCase("", direction, 1, num_heads, seqlen, seqlen, head_dim, False, "bf16"))
 
     lengths = (1024, 4096, 16384)  # one of each kind, all multiples of every block
-    defaults = {configs.cluster_roles_for(128, False, seqlen) for seqlen in lengths}
+    defaults = {configs.cluster_roles_for(64, False, seqlen) for seqlen in lengths}
     assert len(ahead.unique([job("fa3_cuda", seqlen) for seqlen in lengths])) == len(defaults) == 3
     assert len(ahead.unique([job("fa3_cuda", 4096, heads) for heads in (1, 16)])) == 2
     backward = {configs.backward_roles_for(128, False, seqlen) for seqlen in (512, 1024)}
-    assert len(ahead.unique([job("fa3_cuda", n, direction="backward") for n in (512, 1024)])) == len(backward) == 2
+    assert len(ahead.unique([job("fa3_cuda", n, head_dim=128) for n in (512, 1024)])) == len(backward) == 2
     assert len(ahead.unique([job("fa3_gluon", seqlen) for seqlen in lengths])) == 1

@@ -54,7 +54,7 @@ def test_tiles_that_are_drawn_give_the_same_bits_as_tiles_that_are_dealt(
 
 
 WAIT = "        barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);\n"
-SCORES = "            scores_and_output(turn, count);\n"
+SCORES = "            scores_and_output(turn);\n"
 WRONG = {
     "the count is left as it is": (DRAWN, ("if (before == a.listed - 1) *a.drawn = 0;", "")),
     "a tile is left out": (DRAWN, ("index = gridDim.x + before;", "index = gridDim.x + before + 1;")),

@@ -5,8 +5,10 @@
 // FP8 (q, k, v and the probabilities are e4m3 numbers; BF16 then says what o is), CONSUMER_REGISTERS,
 // PRODUCER_REGISTERS, LATE (PV is waited for after so many percent of the exponentials; 0: where the
 // compiler thinks fit), LAZY (o is rescaled only when a maximum of the warp's rows has grown), PATIENT
-// (a turn is handed on when its scores are there, else when they are asked for) and DRAWN (tiles are
-// drawn from one list by whoever is free, else each thread block has a list of its own).
+// (a turn is handed on when its scores are there, else when they are asked for), DRAWN (tiles are
+// drawn from one list by whoever is free, else each thread block has a list of its own), ORDERED (a
+// thread's second row waits with its maximum for the first, whose exponentials then begin beside it)
+// and RELYING (only the first consumer waits for blocks of K and V).
 // `wgmma.cuh`, made by `wgmma.py`, has the two tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, DEPTH] b[DEPTH, HEAD_DIM], p in registers
@@ -90,18 +92,27 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     float s[BLOCK_N / 2], o[HEAD_DIM / 2], rescale[2];
     u32 p[P_WORDS];
     Rows rows;
-    int count = 0;  // blocks of K used so far
+    Place k, v;  // of the block of K that comes next, and of the V whose probabilities are known
 
-    auto q_tile = [&](int turn) {
+    auto q_tile = [&](u32 turn) {
         return matrix(smem + turn % Q_STAGES * Q_BYTES + consumer * ROWS * 128, 0, 1024);
     };
-    auto k_block = [&](int n) { return matrix(smem + K_PLACE + n % STAGES * KV_BYTES, 0, 1024); };
-    auto v_block = [&](int n) { return v_matrix(smem + V_PLACE + n % STAGES * KV_BYTES); };
-    auto wait_k = [&](int n) { barrier_wait(bars.k_full(n % STAGES), n / STAGES & 1); };
-    auto wait_v = [&](int n) { barrier_wait(bars.v_full(n % STAGES), n / STAGES & 1); };
-    auto wait_q = [&](int turn) {
+    const u64 first_k = matrix(smem + K_PLACE, 0, 1024), first_v = v_matrix(smem + V_PLACE);
+    auto k_block = [&] { return first_k + k.stage * (KV_BYTES / 16); };
+    auto v_block = [&] { return first_v + v.stage * (KV_BYTES / 16); };
+    auto wait_k = [&](const Place& at) { barrier_wait(bars.k_full(at.stage), at.phase); };
+    auto wait_v = [&](const Place& at) { barrier_wait(bars.v_full(at.stage), at.phase); };
+    auto wait_q = [&](u32 turn) {
         barrier_wait(bars.q_full(turn % Q_STAGES), turn / Q_STAGES & 1);
         return load_words<Tile>(smem + TILES + turn % Q_STAGES * sizeof(Tile));
+    };
+    // Whose turn comes later may rely on the first consumer: it has waited for the same block before its own.
+    const bool waiting = !RELYING || consumer == 0;
+    auto expect_k = [&] {
+        if (waiting) wait_k(k);
+    };
+    auto expect_v = [&] {
+        if (waiting) wait_v(v);
     };
     auto release = [&](u32 barrier) {
         if (!teller) return;
@@ -133,16 +144,19 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     // One warp waits for them: the place is given back at once, and a warp that looked later would miss the barrier's
     // phase. The others meet this one at the next turn.
     const bool telling_warp = __shfl_sync(0xffffffff, threadIdx.x % 128 / 32, 0) == 0;
-    auto pass_by = [&](int n, int blocks, bool of_v) {
+    auto pass_by = [&](Place at, int blocks, bool of_v) {
         if constexpr (CHANGE_PLACES) {
-            if (!telling_warp) return;
 #pragma unroll 1
-            for (int i = n; i < n + blocks; ++i) {
-                of_v ? wait_v(i) : wait_k(i);
-                __syncwarp();
-                release(of_v ? bars.v_empty(i % STAGES) : bars.k_empty(i % STAGES));
+            for (; blocks > 0; --blocks) {
+                if (telling_warp) {
+                    of_v ? wait_v(at) : wait_k(at);
+                    __syncwarp();
+                    release(of_v ? bars.v_empty(at.stage) : bars.k_empty(at.stage));
+                }
+                at.advance();
             }
         }
+        return at;
     };
     constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL * LATE / 100 : ALL;  // columns, in eights, before PV's wait
 
@@ -150,33 +164,33 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     Tile tile = wait_q(0);
     {
         const int place = place_in_cluster(rank, 0), unseen = tile.unseen(place), block = tile.n_blocks - 1 - unseen;
-        pass_by(0, unseen, false);
-        wait_k(unseen);
+        k = pass_by({}, unseen, false);
+        expect_k();
         my_turn();
-        issue_scores(s, q_tile(0), k_block(unseen));
+        issue_scores(s, q_tile(0), k_block());
         your_turn();
         wgmma_wait<0>();
         pin(s);
-        release(bars.k_empty(unseen % STAGES));
+        release(bars.k_empty(k.stage));
         use_scale_of(tile, place, block);
         first_softmax(tile, place, block);
         take_exp<0, ALL>(s, rows, scale);
         to_operand(s, p);
-        pass_by(0, unseen, true);
-        count = unseen + 1;
+        v = pass_by({}, unseen, true);
+        k.advance();
     }
 
-    for (int turn = 0; tile.exists(); ++turn) {
+    for (u32 turn = 0; tile.exists(); ++turn) {
         const int place = place_in_cluster(rank, turn), row = tile.first_row(place) + consumer * ROWS;
         const int last = tile.n_blocks - 1 - tile.unseen(place);
         const int open = CAUSAL && !ONE_DIAGONAL ? min(last, (row + 1) / BLOCK_N) : last;  // from here on without a mask
         int keep = 0;
         // A turn on the tensor cores: scores with the next block of K, PV of the last one. Only PV still runs after it.
-        auto scores_and_output = [&](int of, int k) {
+        auto scores_and_output = [&](u32 of) {
             my_turn();
-            issue_scores(s, q_tile(of), k_block(k));
-            wait_v(count - 1);
-            issue_output(o, p, v_block(count - 1), keep);
+            issue_scores(s, q_tile(of), k_block());
+            expect_v();
+            issue_output(o, p, v_block(), keep);
             if (!PATIENT) your_turn();
             wgmma_wait<1>();
             pin(s);
@@ -188,7 +202,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
             pin(o);
-            release(bars.v_empty((count - 1) % STAGES));
+            release(bars.v_empty(v.stage));
             take_exp<EARLY, ALL>(s, rows, scale);
             to_operand(s, p);
         };
@@ -196,9 +210,9 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         auto give_q_back = [&] { barrier_arrive(bars.q_empty(turn % Q_STAGES)); };
         auto visit = [&](int block, bool masked) {
             use_scale_of(tile, place, block);
-            wait_k(count);
-            scores_and_output(turn, count);
-            release(bars.k_empty(count % STAGES));
+            expect_k();
+            scores_and_output(turn);
+            release(bars.k_empty(k.stage));
             if (Q_STAGES == 1 && block == 0) give_q_back();
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
             take_max(s, rows, rescale, scale);
@@ -208,7 +222,8 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
             }
             keep = 1;
-            ++count;
+            v = k;
+            k.advance();
         };
         int block = last - 1;
         if (CAUSAL && !ONE_DIAGONAL) {
@@ -223,55 +238,56 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         const int next_place = place_in_cluster(rank, turn + 1);
         const int tile_row = place * BLOCK_M + consumer * ROWS + lane_row;
         Tile next;
-        int unseen, k;
+        int unseen;
+        const Place passing = k;
         auto look_at_next = [&] {
             next = wait_q(turn + 1);
             unseen = next.exists() ? next.unseen(next_place) : 0;
-            k = count + unseen;
         };
         if constexpr (Q_STAGES > 1) {
             // This tile's last PV together with the next tile's first scores (of stale data, unused, without a next).
             look_at_next();
             if (next.exists()) {
-                pass_by(count, unseen, false);
-                wait_k(k);
+                k = pass_by(passing, unseen, false);
+                expect_k();
             }
             const int next_block = max(next.n_blocks - 1 - unseen, 0);
             use_scale_of(next, next_place, next_block);
-            scores_and_output(turn + 1, k);
-            if (next.exists()) release(bars.k_empty(k % STAGES));
+            scores_and_output(turn + 1);
+            if (next.exists()) release(bars.k_empty(k.stage));
             first_softmax(next, next_place, next_block);
             exp_beside_output();
-            pass_by(count, unseen, true);
+            pass_by(passing, unseen, true);
             finish(o, done, a, tile, row + lane_row, tile_row);
         } else {
-            wait_v(count - 1);
+            expect_v();
             my_turn();
-            issue_output(o, p, v_block(count - 1), keep);
+            issue_output(o, p, v_block(), keep);
             your_turn();
             wgmma_wait<0>();
             pin(o);
-            release(bars.v_empty((count - 1) % STAGES));
+            release(bars.v_empty(v.stage));
             finish(o, done, a, tile, row + lane_row, tile_row);
             look_at_next();
             if (next.exists()) {
                 const int next_block = next.n_blocks - 1 - unseen;
-                pass_by(count, unseen, false);
-                wait_k(k);
+                k = pass_by(passing, unseen, false);
+                expect_k();
                 use_scale_of(next, next_place, next_block);
                 my_turn();
-                issue_scores(s, q_tile(turn + 1), k_block(k));
+                issue_scores(s, q_tile(turn + 1), k_block());
                 your_turn();
                 wgmma_wait<0>();
                 pin(s);
-                release(bars.k_empty(k % STAGES));
+                release(bars.k_empty(k.stage));
                 first_softmax(next, next_place, next_block);
                 take_exp<0, ALL>(s, rows, scale);
                 to_operand(s, p);
-                pass_by(count, unseen, true);
+                pass_by(passing, unseen, true);
             }
         }
-        count = k + 1;
+        v = k;
+        k.advance();
         tile = next;
     }
     if (consumer == 0) my_turn();  // the last turn given

@@ -57,6 +57,17 @@ struct Arguments {
 #endif
 };
 
+// One of the `STAGES` places for blocks of K, or of V, and the phase of its barriers; they are used in turn. Kept instead
+// of a count, because a remainder would stand between a consumer's turn and its first product.
+struct Place {
+    u32 stage = 0, phase = 0;
+    __device__ void advance() {
+        if (++stage < STAGES) return;
+        stage = 0;
+        phase ^= 1;
+    }
+};
+
 // Addresses of the barriers: a stage is full when its bytes have come, empty when all consumers have done with it.
 struct Barriers {
     u32 base;

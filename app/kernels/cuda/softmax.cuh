@@ -13,19 +13,32 @@ constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 
 // New maxima; `rescale` is what everything gathered before has to be multiplied with.
 __device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
+    float first = 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         float even = rows.max[half], odd = s[2 * half + 1];
+        if (ORDERED && half == 1) {
+            // No maximum is below LOWEST, which the compiler cannot know: so the second row's begins after the first's.
+            even = fmaxf(even, fminf(first, LOWEST));
+            odd = fmaxf(odd, fminf(first, LOWEST));
+        }
 #pragma unroll
         for (int j = 0; j < BLOCK_N / 8; ++j) {
             even = fmaxf(even, s[4 * j + 2 * half]);
             if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
         }
+        if (half == 0) first = fmaxf(even, odd);
         const float max = of_quad_max(fmaxf(even, odd));
         rescale[half] = exp2_fast((rows.max[half] - max) * scale);
         rows.max[half] = max;
         rows.sum[half] *= rescale[half];
     }
+}
+
+// Of the BLOCK_N / 8 groups of columns those that are done with the first `eights` groups of both rows; with ORDERED the
+// first row's go before the second's.
+constexpr __device__ int done_with(int eights, int half) {
+    return ORDERED ? min(max(2 * eights - half * (BLOCK_N / 8), 0), BLOCK_N / 8) : eights;
 }
 
 // Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
@@ -36,7 +49,7 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, fl
         const float base = rows.max[half] * scale;
         float even = rows.sum[half], odd = 0;
 #pragma unroll
-        for (int j = FIRST; j < LAST; ++j) {
+        for (int j = done_with(FIRST, half); j < done_with(LAST, half); ++j) {
             float& x = s[4 * j + 2 * half];
             float& y = s[4 * j + 2 * half + 1];
             x = exp2_fast(fmaf(x, scale, -base));

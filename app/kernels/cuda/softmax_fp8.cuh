@@ -4,6 +4,8 @@
 #pragma once
 #include "rows.cuh"
 
+static_assert(!ORDERED, "tried with 8 bits, no gain");
+
 // Of one block: scale of its scores (q's · k's · softmax_scale · log2 e), log2 of V's scale, 1 / V's scale.
 struct Scale {
     float scores, lift, back;

@@ -53,7 +53,27 @@ def test_a_long_run_gets_few_samples_and_one_warm_up() -> None:
 def test_a_slow_first_run_does_not_shorten_the_series() -> None:
     clock = ScriptedClock(1.0, first_ms=40.0, slow_first=1)
     assert len(harness.measure(lambda: None, clock, budget_ms=150).samples) == 100
-    assert clock.asked == [1, harness.WARM_UPS, 100]
+    left = harness.WARM_UP_MS - 40.0 - harness.WARM_UPS
+    assert clock.asked == [1, harness.WARM_UPS, left, 100]
+
+
+@pytest.mark.parametrize("ms", [0.001, 0.8, 7.0, 49.0, 60.0])
+def test_the_clock_has_settled_before_the_first_sample(ms: float) -> None:
+    """A GPU that slows down after 80 ms of work gives samples of one kind only, but for runs of a few microseconds."""
+
+    class Throttled(ScriptedClock):
+        busy = 0.0
+
+        def sample(self, run: harness.Run, repeats: int, before: harness.Run | None) -> list[float]:
+            super().sample(run, repeats, before)
+            times = []
+            for _ in range(repeats):
+                times.append(self.ms * (1.15 if self.busy > 80 else 1.0))
+                self.busy += times[-1]
+            return times
+
+    samples = harness.measure(lambda: None, Throttled(ms), budget_ms=150).samples
+    assert len(set(samples)) == 1
 
 
 def test_the_cache_is_flushed_before_every_run() -> None:

@@ -1,6 +1,7 @@
 """The one way to time anything here.
 
-Warm up; then run as often as a time budget allows, up to MAX_REPEATS times, each run between two CUDA events. Warm:
+Warm up until the GPU's clock has settled at what the kernel's own power leaves it; then run as often as a time budget
+allows, up to MAX_REPEATS times, each run between two CUDA events. Warm:
 the runs follow one another, so the L2 cache holds what it can of the last one. Flushed: before each run the cache is
 filled with other data, outside the measured stretch. The answer keeps every sample; the summary is the median with the
 10th and 90th percentile. Runs are replayed from a CUDA graph where they can be captured, so that the time is the GPU's
@@ -21,6 +22,9 @@ MAX_REPEATS = 100
 # Fewest samples a run is timed with, however long it takes.
 FEWEST = 3
 WARM_UPS = 3
+# A GPU at its power limit lowers its clock only after some 50 to 80 ms of work, by a tenth: a series that begins sooner
+# has a median on either side of that step, by chance.
+WARM_UP_MS, MOST_WARM_UPS = 200.0, 1000
 FLUSH_TIMES = 4  # how many times the L2 cache's size is read to empty it
 
 Run = Callable[[], object]
@@ -68,14 +72,22 @@ def repeats_for(one_run_ms: float, budget_ms: float) -> int:
     return min(MAX_REPEATS, max(affordable, FEWEST))
 
 
-def measure(run: Run, clock: Clock, *, budget_ms: float, before: Run | None = None) -> Summary:
+def measure(
+    run: Run, clock: Clock, *, budget_ms: float, before: Run | None = None, warm_up_ms: float = WARM_UP_MS
+) -> Summary:
     """Time `run` within about `budget_ms`; `before` (a cache flush) precedes every run.
 
-    The budget is for the measured runs; warm-up and flushes come on top. A run as long as the budget is warmed up once.
+    The budget is for the measured runs; the warm-up (`warm_up_ms` of runs, at most MOST_WARM_UPS of them after the
+    first) and flushes come on top.
     """
     first = clock.sample(run, 1, before)[0]
+    left = warm_up_ms - first
     if first * WARM_UPS < budget_ms:
-        first = quantile(clock.sample(run, WARM_UPS, before), 0.5)
+        several = clock.sample(run, WARM_UPS, before)
+        first = quantile(several, 0.5)
+        left -= sum(several)
+    if left > 0:
+        clock.sample(run, min(MOST_WARM_UPS, math.ceil(left / first)) if first > 0 else MOST_WARM_UPS, before)
     return summarize(clock.sample(run, repeats_for(first, budget_ms), before))
 
 

@@ -22,9 +22,9 @@ MAX_REPEATS = 100
 # Fewest samples a run is timed with, however long it takes.
 FEWEST = 3
 WARM_UPS = 3
-# A GPU at its power limit lowers its clock only after some 50 to 80 ms of work, by a tenth: a series that begins sooner
-# has a median on either side of that step, by chance.
-WARM_UP_MS, MOST_WARM_UPS = 200.0, 1000
+# At its power limit a GPU lowers its clock after some 50 to 80 ms of work, by a tenth and too far at first; it settles
+# after 200 to 250 ms. A series that begins sooner has a median on either side of a step, by chance.
+WARM_UP_MS, MOST_WARM_UPS = 400.0, 4000
 FLUSH_TIMES = 4  # how many times the L2 cache's size is read to empty it
 
 Run = Callable[[], object]

@@ -227,7 +227,7 @@ class Bench:
         rows = [record.row(kernel, case, "warm", summary=warm, **common)]
         if self.plan.flushed and warm.median < FLUSH_BELOW_MS:
             budget = FLUSHED_SHARE * self.plan.budget_ms
-            cold = harness.measure(ready.run, self.clock, budget_ms=budget, before=self.flush)
+            cold = harness.measure(ready.run, self.clock, budget_ms=budget, before=self.flush, warm_up_ms=0)
             rows.append(record.row(kernel, case, "flushed", summary=cold, **common))
         return rows
 

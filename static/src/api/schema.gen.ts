@@ -2256,7 +2256,7 @@ export interface operations {
                      *           "dtype": "bf16",
                      *           "block_m": 128,
                      *           "block_n": 128,
-                     *           "time_ms": 0.02832
+                     *           "time_ms": 0.038048
                      *         },
                      *         {
                      *           "kernel": "fa3_wheel",
@@ -2267,7 +2267,7 @@ export interface operations {
                      *           "dtype": "bf16",
                      *           "block_m": 128,
                      *           "block_n": 176,
-                     *           "time_ms": 0.050752
+                     *           "time_ms": 0.052256
                      *         },
                      *         {
                      *           "kernel": "sdpa_cudnn",
@@ -2278,7 +2278,47 @@ export interface operations {
                      *           "dtype": "bf16",
                      *           "block_m": 128,
                      *           "block_n": 128,
-                     *           "time_ms": 0.053248
+                     *           "time_ms": 0.055712
+                     *         },
+                     *         {
+                     *           "kernel": "standard",
+                     *           "name": "Standard attention, three kernels",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.059584
+                     *         },
+                     *         {
+                     *           "kernel": "torch_three_calls",
+                     *           "name": "Three PyTorch calls",
+                     *           "model": "standard",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "time_ms": 0.084544
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_cuda",
+                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
+                     *           "time_ms": 0.039776
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_wheel",
+                     *           "name": "FlashAttention-3 (wheel)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 176,
+                     *           "time_ms": 0.052352
                      *         }
                      *       ]
                      *     }

@@ -1,4 +1,5 @@
-"""Block shapes, warps and stages each Triton rung may use: short fixed lists, the first entry the default.
+"""Block shapes, warps and stages each Triton rung may use: short fixed lists, the first entry the default
+(what tuning chose most often on an H200).
 
 What limits a choice is named beside it: shared memory of one thread block (227 KiB on Hopper, 163 on an A100, 99 on the
 smaller Ampere and Ada parts), 65,536 registers an SM, at most 255 a thread.
@@ -111,16 +112,16 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
             Roles(2, 64, 3, 2, 168, 240, 24),
         ),
         ("fa2_triton", "forward", 64): (
+            Tile(64, 128, 4, 3),
             Tile(128, 128, 8, 3),
             Tile(128, 128, 8, 2),
             Tile(128, 64, 4, 3),  # at most 255 registers a thread: two thread blocks an SM
-            Tile(64, 128, 4, 3),
             Tile(128, 64, 8, 4),
         ),
         ("fa2_triton", "forward", 128): (
+            Tile(128, 64, 4, 2),  # 250 registers x 128 threads, 96 KiB: two thread blocks an SM
             Tile(128, 128, 8, 2),  # q 32 KiB, k and v 2 x 64 KiB
             Tile(128, 64, 8, 3),
-            Tile(128, 64, 4, 2),  # 250 registers x 128 threads, 96 KiB: two thread blocks an SM
             Tile(64, 128, 4, 2),
             Tile(64, 64, 4, 2),  # 80 KiB: two thread blocks an SM
         ),
@@ -136,9 +137,9 @@ HOPPER: Mapping[tuple[str, str, int], tuple[Choice, ...]] = MappingProxyType(
         ("blocksparse_triton", "forward", 128): (Tile(128, 128, 8, 2),),
         ("blocksparse_triton", "forward", 256): (Tile(128, 64, 8, 2),),
         ("fa2_triton", "backward", 64): (
+            Tile(128, 128, 8, 2, tma_add=True),
             Tile(64, 128, 8, 2),
             Tile(64, 128, 8, 2, tma_add=True),
-            Tile(128, 128, 8, 2, tma_add=True),
             Tile(64, 64, 4, 2),
             Tile(64, 64, 4, 2, tma_add=True),
         ),

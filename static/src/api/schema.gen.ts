@@ -2256,6 +2256,32 @@ export interface operations {
                      *           "dtype": "bf16",
                      *           "block_m": 128,
                      *           "block_n": 128,
+                     *           "hbm_bytes": 15696384,
+                     *           "l2_sm_bytes": 93921344,
+                     *           "time_ms": 0.029376
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_wheel",
+                     *           "name": "FlashAttention-3 (wheel)",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 176,
+                     *           "hbm_bytes": 4849152,
+                     *           "l2_sm_bytes": 71332864,
+                     *           "time_ms": 0.052384
+                     *         },
+                     *         {
+                     *           "kernel": "fa3_cuda",
+                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
+                     *           "model": "fa2",
+                     *           "gpu": "NVIDIA H200",
+                     *           "date": "2026-11-30",
+                     *           "dtype": "bf16",
+                     *           "block_m": 128,
+                     *           "block_n": 128,
                      *           "time_ms": 0.038048
                      *         },
                      *         {
@@ -2297,28 +2323,6 @@ export interface operations {
                      *           "date": "2026-11-30",
                      *           "dtype": "bf16",
                      *           "time_ms": 0.084544
-                     *         },
-                     *         {
-                     *           "kernel": "fa3_cuda",
-                     *           "name": "FlashAttention-3 style, Hopper, CUDA C++",
-                     *           "model": "fa2",
-                     *           "gpu": "NVIDIA H200",
-                     *           "date": "2026-11-30",
-                     *           "dtype": "bf16",
-                     *           "block_m": 128,
-                     *           "block_n": 128,
-                     *           "time_ms": 0.039776
-                     *         },
-                     *         {
-                     *           "kernel": "fa3_wheel",
-                     *           "name": "FlashAttention-3 (wheel)",
-                     *           "model": "fa2",
-                     *           "gpu": "NVIDIA H200",
-                     *           "date": "2026-11-30",
-                     *           "dtype": "bf16",
-                     *           "block_m": 128,
-                     *           "block_n": 176,
-                     *           "time_ms": 0.052352
                      *         }
                      *       ]
                      *     }

@@ -18,7 +18,6 @@ from app.kernels.launching import launch, tiles_of
 from app.kernels.problem import LOG2_E, Bound, Forward, Gradients, KernelInputError, Problem, Sizes, check
 from app.kernels.tiles import load_block, store_block
 
-LONGEST_ROW = 65_536
 # The softmax keeps a row in one thread block's registers while they hold it (backward: a row of P and one of dP). A
 # longer row is swept over twice, `SWEEP` entries at a time; the second sweep finds it in the caches, and memory sees as
 # many bytes as before.
@@ -208,11 +207,6 @@ def _matrix(problem: Problem, sizes: Sizes) -> torch.Tensor:
     return whole[..., : sizes.seqlen_k]
 
 
-def _check_row(sizes: Sizes) -> None:
-    if sizes.seqlen_k > LONGEST_ROW:
-        raise KernelInputError(f"a row of S is at most {LONGEST_ROW:,} entries long, got {sizes.seqlen_k:,}")
-
-
 def _row_options(sizes: Sizes) -> dict[str, int]:
     """Rows of one program, their width in registers, and warps to hold them.
 
@@ -259,7 +253,6 @@ def forward(
     `tile` is that of the product that writes S.
     """
     sizes = check(problem)
-    _check_row(sizes)
     tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores = _matrix(problem, sizes) if scores is None else scores
     probs = _matrix(problem, sizes) if probs is None else probs
@@ -291,7 +284,6 @@ def backward(problem: Problem, probs: torch.Tensor, *, gradients: Gradients | No
 def bind(problem: Problem, tile: configs.Tile | None = None) -> Bound:
     """The kernels tied to `problem`, with S, P and outputs of their own that hold NaN until they are written."""
     sizes = check(problem)
-    _check_row(sizes)
     tile = tile or configs.tile_for("standard", "forward", sizes.head_dim, problem.causal, sizes.seqlen_k)
     scores, probs = (_matrix(problem, sizes).fill_(float("nan")) for _ in range(2))
     o = torch.full_like(problem.q, float("nan"))

@@ -86,13 +86,6 @@ def test_backward_needs_what_forward_saved(monkeypatch: pytest.MonkeyPatch) -> N
         standard.backward(given, tensor(2, 3, 16, 16))
 
 
-def test_a_row_of_scores_may_be_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
-    monkeypatch.setattr(standard, "LONGEST_ROW", 15)
-    with pytest.raises(KernelInputError, match="at most 15 entries long, got 16"):
-        standard.bind(Problem(tensor(), tensor(), tensor()))
-
-
 def test_a_pattern_must_have_the_problem_s_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     from app.kernels import blocksparse_triton
 

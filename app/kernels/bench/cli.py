@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", default="quick", metavar="SUITE", help=f"what to time: {suites}, none (quick)")
     parser.add_argument("--direction", choices=("forward", "backward"), help="only this pass of the suite")
     parser.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the suite's first N cases")
-    parser.add_argument("--count", type=_at_least_one, metavar="N", help="time at most N cases (default: the rest)")
+    parser.add_argument("--count", type=at_least_one, metavar="N", help="time at most N cases (default: the rest)")
     parser.add_argument("--kernels", metavar="IDS", help="only these, separated by commas (default: rungs and peers)")
     parser.add_argument("--check", action="store_true", help="first check every rung on all correctness cases")
     parser.add_argument("--tune", action="store_true", help="first time every block shape and use the fastest")
@@ -132,7 +132,8 @@ def _list() -> int:
     return 0
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A whole number from 1 on; argparse's error for anything else."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")

@@ -1,11 +1,10 @@
 """The one way to time anything here.
 
 Warm up until the GPU's clock has settled at what the kernel's own power leaves it; then run as often as a time budget
-allows, up to MAX_REPEATS times, each run between two CUDA events. Warm:
-the runs follow one another, so the L2 cache holds what it can of the last one. Flushed: before each run the cache is
-filled with other data, outside the measured stretch. The answer keeps every sample; the summary is the median with the
-10th and 90th percentile. Runs are replayed from a CUDA graph where they can be captured, so that the time is the GPU's
-and not Python's.
+allows, up to MAX_REPEATS times, each run between two CUDA events. Warm: the runs follow one another, so the L2 cache
+holds what it can of the last one. Flushed: before each run the cache is filled with other data, outside the measured
+stretch. The answer keeps every sample; the summary is the median with the 10th and 90th percentile. Runs are replayed
+from a CUDA graph where they can be captured, so that the time is the GPU's and not Python's.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from app.kernels import registry
 from app.kernels.bench import check
 from app.kernels.bench.cases import CheckCase
+from app.kernels.bench.cli import at_least_one
 from app.kernels.problem import DTYPES, HEAD_DIMS
 
 SEED = 0
@@ -30,11 +31,11 @@ def parser() -> argparse.ArgumentParser:
         ("seqlen", 257, "rows of q, and of k and v"),
     ):
         shown = "" if default is None else f" ({default})"
-        made.add_argument(f"--{name}", type=_positive, default=default, metavar="N", help=f"{text}{shown}")
+        made.add_argument(f"--{name}", type=at_least_one, default=default, metavar="N", help=f"{text}{shown}")
     made.add_argument("--head-dim", type=int, choices=HEAD_DIMS, default=128, help="(128)")
     made.add_argument("--dtype", choices=DTYPES, default=DTYPES[0], help=f"({DTYPES[0]})")
     made.add_argument("--causal", action="store_true", help="under a causal mask")
-    made.add_argument("--runs", type=_positive, default=1, metavar="N", help="how often the kernel is run (1)")
+    made.add_argument("--runs", type=at_least_one, default=1, metavar="N", help="how often the kernel is run (1)")
     made.add_argument("--judge", action="store_true", help="also compare the result with float64")
     return made
 
@@ -76,13 +77,6 @@ def main(arguments: Sequence[str]) -> int:
         print(f"right, error {verdict.relative:.2e}" if verdict.ok else f"wrong: {verdict.message}")
         return 0 if verdict.ok else 2
     return 0
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
 
 
 def _fail(sentence: str, code: int) -> int:

@@ -19,7 +19,7 @@ from app.kernels import configs, fa3_cuda_backward, fa3_work, launching, nvrtc, 
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import LOG2_E, Bound, Forward, Problem, Sizes, check
 from app.theory.backward_roles import BLOCK_N, HEAD_DIMS
-from app.theory.cluster_roles import smem
+from app.theory.cluster_roles import few_keys, smem
 from app.theory.shapes import BlockShape
 
 
@@ -46,7 +46,7 @@ class Arguments(ctypes.Structure):
 
 
 def compiled(
-    head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, numbers: str | None = None
+    head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, numbers: str | None = None, few: int = 0
 ) -> nvrtc.Cubin:
     """The machine code for one kind of problem; `numbers`: e4m3 when q, k and v are not of the output's dtype."""
     constants = {
@@ -62,21 +62,27 @@ def compiled(
         "DRAWN": int(shape.drawn),
         "ORDERED": int(shape.ordered),
         "RELYING": int(shape.relying),
+        "HELD": int(shape.held),
+        "FEW": few,
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
         "FP8": int(numbers == "e4m3"),
         "CONSUMER_REGISTERS": shape.consumer_registers,
         "PRODUCER_REGISTERS": shape.producer_registers,
     }
-    scores = wgmma.product("product_ss", shape.block_n, numbers or dtype, left="smem")
+    name, left = ("product_hs", "held") if shape.held else ("product_ss", "smem")
+    columns = sorted({shape.block_n, few} - {0})
+    scores = [wgmma.product(name, count, numbers or dtype, left=left) for count in columns]
     output = wgmma.product("product_rs", head_dim, numbers or dtype, left="registers")
-    return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(scores, output))
+    return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(*scores, output))
 
 
 @lru_cache(maxsize=64)
-def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
+def _loaded(
+    head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, few: int, device: int
+) -> nvrtc.Kernel:
     del device  # a module belongs to one GPU
-    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape), smem(shape, head_dim).total)
+    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape, few=few), smem(shape, head_dim).total)
 
 
 def bind(
@@ -93,10 +99,11 @@ def bind(
     q, k, v = problem.q, problem.k, problem.v
     out = Output.of(problem, sizes, shape)
     block, settings = BlockShape(shape.block_m, shape.block_n), str(shape)
+    few = few_keys(shape, sizes.seqlen_k, causal=problem.causal)
     if launching.compiling():
-        compiled(sizes.head_dim, problem.causal, out.dtype, shape)
+        compiled(sizes.head_dim, problem.causal, out.dtype, shape, few=few)
         return _with_backward(problem, Bound(out.combined, block=block, settings=settings), backward_roles)
-    kernel = _loaded(sizes.head_dim, problem.causal, out.dtype, compiled_part(shape), q.device.index or 0)
+    kernel = _loaded(sizes.head_dim, problem.causal, out.dtype, compiled_part(shape), few, q.device.index or 0)
     maps: list[Any] = [nvrtc.tensor_map(q, strides_for_tma(q), shape.block_m, sizes.head_dim // 64)]
     maps += [nvrtc.tensor_map(tensor, strides_for_tma(tensor), shape.block_n, 1) for tensor in (k, v)]
     given = Arguments(*out.arguments(problem, sizes))

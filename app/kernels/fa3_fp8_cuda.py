@@ -17,7 +17,7 @@ from app.kernels.fa3_cuda import Arguments, Output, compiled, compiled_part
 from app.kernels.fa3_fp8_quantize import NOTE, quantize, scale_tables
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import Bound, Forward, Problem, check
-from app.theory.cluster_roles import smem
+from app.theory.cluster_roles import few_keys, smem
 from app.theory.shapes import BlockShape
 
 HEAD_DIMS = (128, 256)
@@ -36,9 +36,12 @@ class _Arguments(Arguments):
 
 
 @lru_cache(maxsize=64)
-def _loaded(head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, device: int) -> nvrtc.Kernel:
+def _loaded(
+    head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, few: int, device: int
+) -> nvrtc.Kernel:
     del device  # a module belongs to one GPU
-    return nvrtc.Kernel(compiled(head_dim, causal, dtype, shape, "e4m3"), smem(shape, head_dim, element_bytes=1).total)
+    code = compiled(head_dim, causal, dtype, shape, "e4m3", few)
+    return nvrtc.Kernel(code, smem(shape, head_dim, element_bytes=1).total)
 
 
 def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
@@ -59,10 +62,11 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         return Problem(q_meant, k_meant, v_meant, causal=causal)
 
     block, settings = BlockShape(shape.block_m, shape.block_n), f"{shape}; {NOTE}"
+    few = few_keys(shape, sizes.seqlen_k, causal=causal, element_bytes=1)
     if launching.compiling():
-        compiled(head_dim, causal, out.dtype, shape, "e4m3")
+        compiled(head_dim, causal, out.dtype, shape, "e4m3", few)
         return Bound(out.combined, block=block, settings=settings, meant=meant)
-    kernel = _loaded(head_dim, causal, out.dtype, compiled_part(shape), q.device.index or 0)
+    kernel = _loaded(head_dim, causal, out.dtype, compiled_part(shape), few, q.device.index or 0)
     places = (
         (q8.numbers, shape.block_m, head_dim // 128, 128),
         (k8.numbers, shape.block_n // shape.cluster, 1, 128),

@@ -3,8 +3,9 @@
 There are as many thread blocks as SMs, and each works off its own list. The lists are made on the host, greedily: the
 tile that is next goes to the thread block with the least work. Under a causal mask tiles differ in length, so the
 longest go first; but only among as many heads as have K and V in the L2 cache together, or every tile would fetch its
-own from HBM. Without a mask all tiles are alike, and the last ones may be too few for all thread blocks: they can be
-cut along K and V into equal runs, one for each thread block, and put together afterwards (`fa3_combine`).
+own from HBM. The shortest, which see few keys, may all wait until the end, where they even out what is left. Without a
+mask all tiles are alike, and the last ones may be too few for all thread blocks: they can be cut along K and V into
+equal runs, one for each thread block, and put together afterwards (`fa3_combine`).
 
 The lists count visits; how long a visit takes differs a little from SM to SM. `fa3_cuda` can also have the tiles in one
 list (`schedule(drawn=True)`), from which whichever thread block is free draws the next.
@@ -20,6 +21,8 @@ from functools import lru_cache
 # Bytes of K and V that thread blocks may work on at a time: about half of a Hopper L2 cache; under a causal mask, where
 # they are further apart, a quarter measured faster.
 RESIDENT_BYTES, RESIDENT_BYTES_CAUSAL = 32 * 2**20, 16 * 2**20
+# Tiles with at most this share of the longest one's visits are short.
+SHORT = 1 / 8
 # What starting and finishing a tile costs, in visits to a block of k and v.
 TILE_COST = 0.75
 # Cutting the last tiles pays when it saves more visits than this: a second kernel, and results that go through memory.
@@ -70,17 +73,38 @@ def schedule(
     runs = _cut(tiles[len(tiles) - left :], thread_blocks) if cut_last and left and not causal else []
     if runs:
         tiles = tiles[: len(tiles) - left]
+    count = min(thread_blocks, len(tiles)) or len(runs)
+    orders = [tiles, _short_ones_last(tiles)] if causal else [tiles]
+    dealt = [(_dealt(order, count), order) for order in orders]
+    lists, tiles = min(dealt, key=lambda either: max(map(_load, either[0])))
     if drawn:
         return (tuple(tiles + [tile for run in runs for tile in run]),)
-    lists: list[list[Tile]] = [[] for _ in range(min(thread_blocks, len(tiles)) or len(runs))]
-    loads = [(0.0, index) for index in range(len(lists))]
-    for tile in tiles:
-        load, index = loads[0]
-        lists[index].append(tile)
-        heapq.heapreplace(loads, (load + tile.n_blocks + TILE_COST, index))
     for mine, run in zip(lists, runs, strict=False):  # whole tiles were dealt out evenly, so no list is ahead
         mine += run
     return tuple(map(tuple, lists))
+
+
+def _load(tiles: Iterable[Tile]) -> float:
+    """What a list takes, in visits."""
+    return sum(tile.n_blocks + TILE_COST for tile in tiles)
+
+
+def _dealt(tiles: list[Tile], count: int) -> list[list[Tile]]:
+    """`count` lists: the tile that is next goes to the one with the least work."""
+    lists: list[list[Tile]] = [[] for _ in range(count)]
+    loads = [(0.0, index) for index in range(count)]
+    for tile in tiles:
+        load, index = loads[0]
+        lists[index].append(tile)
+        heapq.heapreplace(loads, (load + _load([tile]), index))
+    return lists
+
+
+def _short_ones_last(tiles: list[Tile]) -> list[Tile]:
+    """The same tiles, those of all heads that are short behind the others, the longest of them first."""
+    limit = SHORT * max((tile.n_blocks for tile in tiles), default=0)
+    short = sorted((tile for tile in tiles if tile.n_blocks <= limit), key=lambda tile: -tile.n_blocks)
+    return [tile for tile in tiles if tile.n_blocks > limit] + short
 
 
 def _in_order(seqlen: int, heads: int, block_m: int, block_n: int, causal: bool, bytes_per_head: int) -> list[Tile]:

@@ -44,6 +44,7 @@ def compiled(source: str, name: str, constants: Mapping[str, int], headers: Mapp
         f"--gpu-architecture={ARCHITECTURE}",
         "--std=c++17",
         "--use_fast_math",
+        "--device-as-default-execution-space",
         "--ptxas-options=-v",
         *(f"-D{key}={value}" for key, value in sorted(constants.items())),
     )

@@ -13,17 +13,17 @@ def product(name: str, columns: int, dtype: str, *, left: str) -> str:
     """One instruction as a function: d[64, columns] (+)= left[64, depth] b[depth, columns], 32-bit sums.
 
     `dtype` is bf16 or fp16, of depth 16, or e4m3, of depth 32. `left` is "smem" (both operands' rows lie along the
-    sum), "turned" (the left one's rows lie across it) or "registers" (and b's rows lie across the sum, as V's do; with
-    e4m3 they lie along it, there is no other way).
+    sum), "turned" (the left one's rows lie across it), "registers" (and b's rows lie across the sum, as V's do; with
+    e4m3 they lie along it, there is no other way) or "held" (in registers too, and b's rows lie along the sum).
     """
     kind, count = PTX_TYPES[dtype], columns // 2
     results = ", ".join(f"%{i}" for i in range(count))
     constraints = ", ".join(f'"+f"(d[{i}])' for i in range(count))
-    if left == "registers":
+    if left in ("registers", "held"):
         takes = "u32 a0, u32 a1, u32 a2, u32 a3"
         operand = "{" + ", ".join(f"%{count + i}" for i in range(4)) + "}"
         inputs = ", ".join(f'"r"(a{i})' for i in range(4))
-        used, turned = 4, "1"
+        used, turned = 4, "1" if left == "registers" else "0"
     else:
         takes, operand, inputs, used = "u64 a", f"%{count}", '"l"(a)', 1
         turned = "1, 0" if left == "turned" else "0, 0"

@@ -22,8 +22,9 @@ class ClusterRoles:
     there, else as soon as it has asked for them. `drawn`: tiles come from one list, each to whichever thread block is
     free, else they are dealt out beforehand. `ordered`: the exponentials of a thread's first row begin while the
     maximum of its second row is taken. `relying`: only the first consumer waits for blocks of k and v, the others rely
-    on its turn having come before theirs. `cut_last`: without a mask the last tiles, too few for all SMs, are cut along
-    k and v where that pays.
+    on its turn having come before theirs. `held`: q lies in registers while its tile lasts, so that products need not
+    read it from shared memory. `fitted`: a block of which few keys are seen takes smaller products (`few_keys`).
+    `cut_last`: without a mask the last tiles, too few for all SMs, are cut along k and v where that pays.
     """
 
     consumers: int
@@ -39,6 +40,8 @@ class ClusterRoles:
     drawn: bool = False
     ordered: bool = False
     relying: bool = False
+    held: bool = False
+    fitted: bool = False
     cut_last: bool = False
 
     @property
@@ -61,59 +64,69 @@ class ClusterRoles:
             "drawn": self.drawn,
             "ordered": self.ordered,
             "relying": self.relying,
+            "held": self.held,
+            "fitted": self.fitted,
             "cut": self.cut_last,
         }
         unusual = "".join(f" {name}" for name, on in named.items() if on)
         return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
 
+PRODUCT_BYTES = 32  # of a row that one tensor-core instruction takes
 TILE_BYTES = 20  # five numbers say which tile is worked on
 
 # Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
 SHORT, MIDDLING = 1024, 6144
 
 # A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64.
-_AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32)
-_AT_64_DRAWN = ClusterRoles(3, 128, 3, 2, 1, 160, 32, drawn=True)
+_AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32, cut_last=True)
+_AT_64_LONG = replace(_AT_64, late=10, lazy=True, patient=True, relying=True)
+_AT_64_DRAWN = ClusterRoles(3, 128, 2, 2, 1, 160, 32, late=25, drawn=True, fitted=True)
+_AT_64_SHORT_DRAWN = ClusterRoles(2, 128, 3, 1, 1, patient=True, drawn=True, relying=True, held=True, fitted=True)
 _AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, patient=True, ordered=True, relying=True, cut_last=True)
-_AT_128_DRAWN = ClusterRoles(2, 128, 2, 2, 1, late=25, lazy=True, drawn=True, ordered=True, relying=True)
 # As many keys a block as there is room for: the waits and shuffles of a visit then weigh less.
-_AT_128_LONG = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True)
-_AT_256 = ClusterRoles(2, 80, 2, 1, 1, late=25, lazy=True, relying=True)
-_AT_256_DRAWN = ClusterRoles(2, 80, 2, 1, 1, lazy=True, drawn=True)
-_AT_256_LONG = ClusterRoles(2, 80, 2, 1, 2, lazy=True, relying=True)
+_AT_128_LONG = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True, cut_last=True)
+_AT_128_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=True, fitted=True)
+_AT_256 = ClusterRoles(2, 80, 2, 1, 1, lazy=True, relying=True, fitted=True, cut_last=True)
+_AT_256_CAUSAL = ClusterRoles(2, 80, 2, 1, 1, lazy=True, patient=True, fitted=True)
 
 # (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Sharing loads in a cluster saves half
-# of the bytes from the L2 cache and the power for them. Under a mask the thread blocks of a cluster wait for each other
-# where they see different blocks, so there it pays in long sequences only; tiles differ in length, and drawing them
-# evens out what counting visits cannot foresee.
+# of the bytes from the L2 cache and the power for them, but its thread blocks wait for each other, the more so under a
+# mask, where they see different blocks. Tiles that differ in length are dealt out or drawn, whichever was faster.
 DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
-        (64, False): (
-            _AT_64,
-            replace(_AT_64, cut_last=True),
-            replace(_AT_64, lazy=True, relying=True, cut_last=True),
+        (64, False): (_AT_64, _AT_64, _AT_64_LONG),
+        (64, True): (_AT_64_SHORT_DRAWN, _AT_64_DRAWN, _AT_64_DRAWN),
+        (128, False): (_AT_128, _AT_128, _AT_128_LONG),
+        (128, True): (
+            replace(_AT_128_CAUSAL, q_stages=2, relying=True, held=False),
+            _AT_128_CAUSAL,
+            _AT_128_CAUSAL,
         ),
-        (64, True): (ClusterRoles(2, 128, 2, 2, 1, patient=True, drawn=True), _AT_64_DRAWN, _AT_64_DRAWN),
-        (128, False): (_AT_128, _AT_128, replace(_AT_128_LONG, cut_last=True)),
-        (128, True): (_AT_128_DRAWN, _AT_128_DRAWN, _AT_128_LONG),
-        (256, False): (_AT_256, replace(_AT_256_LONG, cut_last=True), replace(_AT_256_LONG, cut_last=True)),
-        (256, True): (_AT_256_DRAWN, _AT_256_DRAWN, _AT_256_LONG),
+        (256, False): (_AT_256, _AT_256, _AT_256),
+        (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, replace(_AT_256_CAUSAL, patient=False)),
     }
 )
 
 # (head_dim, causal) → with e4m3 numbers, where blocks of 192 keys fit the registers (they must be multiples of 64).
 # Left to itself the compiler waits for PV before most of the exponentials, which here take as long as the products.
 _BYTES_128 = ClusterRoles(2, 128, 3, 2, 2)
-_BYTES_192 = ClusterRoles(2, 192, 3, 2, 2, 240, 24, late=50, patient=True)
-_BYTES_192_DRAWN = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, patient=True, drawn=True)
+_BYTES_192 = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, patient=True)
 _BYTES_AT_256 = ClusterRoles(2, 128, 2, 2, 1, 240, 24, drawn=True)
 _BYTES_AT_256_LAZY = replace(_BYTES_AT_256, lazy=True)
 BYTE_DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
     {
-        (128, False): (_BYTES_192_DRAWN, _BYTES_192_DRAWN, replace(_BYTES_192, cut_last=True)),
-        (128, True): (_BYTES_128, _BYTES_192, _BYTES_192),
-        (256, False): (_BYTES_AT_256, _BYTES_AT_256_LAZY, _BYTES_AT_256_LAZY),
+        (128, False): (
+            replace(_BYTES_192, drawn=True),
+            replace(_BYTES_192, drawn=True),
+            replace(_BYTES_192, cut_last=True),
+        ),
+        (128, True): (_BYTES_128, replace(_BYTES_192, fitted=True), replace(_BYTES_192, fitted=True)),
+        (256, False): (
+            _BYTES_AT_256,
+            _BYTES_AT_256_LAZY,
+            replace(_BYTES_AT_256_LAZY, late=25, drawn=False, cut_last=True),
+        ),
         (256, True): (_BYTES_AT_256, _BYTES_AT_256_LAZY, _BYTES_AT_256_LAZY),
     }
 )
@@ -132,6 +145,23 @@ def choices(head_dim: int) -> tuple[ClusterRoles, ...]:
 def byte_choices(head_dim: int) -> tuple[ClusterRoles, ...]:
     """The same for e4m3 numbers."""
     return tuple(dict.fromkeys(roles for causal in (False, True) for roles in BYTE_DEFAULTS[head_dim, causal]))
+
+
+def few_keys(roles: ClusterRoles, seqlen: int, *, causal: bool, element_bytes: int = ELEMENT_BYTES) -> int:
+    """The keys that the smaller products of a tile's last block are made for; 0 when all its products are whole.
+
+    Without a mask it is the sequence's last block, and they come in quarters of a block, so that lengths share machine
+    code. Under a mask it is a block that a consumer sees the beginning of, or nothing: where blocks are made of the
+    consumers' own heights CONSUMER_ROWS keys, else as few as there can be. A product's depth is 32 bytes of numbers.
+    """
+    if not roles.fitted:
+        return 0
+    depth = PRODUCT_BYTES // element_bytes
+    if causal:
+        return CONSUMER_ROWS if roles.block_n % CONSUMER_ROWS == 0 else depth
+    quarter = -(-roles.block_n // (4 * depth)) * depth
+    few = -(-(seqlen % roles.block_n) // quarter) * quarter
+    return few if few < roles.block_n else 0
 
 
 def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:

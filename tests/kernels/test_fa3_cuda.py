@@ -48,14 +48,22 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> object:
 def test_it_compiles_without_spills_and_the_tensor_cores_run_freely(
     head_dim: int, causal: bool, roles: ClusterRoles
 ) -> None:
-    assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles))
+    for few in products(roles, causal):
+        assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles, few=few))
+
+
+def products(roles: ClusterRoles, causal: bool, element_bytes: int = 2) -> set[int]:
+    """Every size of the smaller products that some length asks for; 0 when all are whole."""
+    lengths = range(1, roles.block_n + 1)
+    return {cluster_roles.few_keys(roles, n, causal=causal, element_bytes=element_bytes) for n in lengths}
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("head_dim", [128, 256])
 def test_so_do_blocks_of_bytes(head_dim: int, causal: bool) -> None:
     for roles in map(fa3_cuda.compiled_part, cluster_roles.byte_choices(head_dim)):
-        assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles, "e4m3"))
+        for few in products(roles, causal, element_bytes=1):
+            assert_runs_freely(fa3_cuda.compiled(head_dim, causal, "bf16", roles, "e4m3", few))
         smem = cluster_roles.smem(roles, head_dim, element_bytes=1)
         assert smem.total <= GPUS["h100_sxm5"].smem_per_block_bytes
 

@@ -36,6 +36,7 @@ CODE = sorted(
 IN_PAIRS = ClusterRoles(2, 128, 2, 2, 2, lazy=True)
 IN_ORDER = replace(IN_PAIRS, lazy=False, late=25, ordered=True, relying=True)
 ALONE = ClusterRoles(2, 80, 2, 1, 1)
+FITTED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=True, fitted=True)
 
 
 def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles, problem: Problem | None = None) -> check.Verdict:
@@ -68,7 +69,7 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER], ids=str)
+@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED], ids=str)
 def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
     found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message
@@ -81,8 +82,8 @@ WRONG = {
     "scores read too early": ("            wgmma_wait<1>();\n", ""),
     "PV before V has come": ("            expect_v();\n            issue_output", "            issue_output"),
     "K given back before it was read": (
-        "            scores_and_output(turn);\n            release(bars.k_empty(k.stage));\n",
-        "            release(bars.k_empty(k.stage));\n            scores_and_output(turn);\n",
+        "            scores_and_output(s, keys_before);\n            release(bars.k_empty(k.stage));\n",
+        "            release(bars.k_empty(k.stage));\n            scores_and_output(s, keys_before);\n",
     ),
     "V given back before it was read": (
         "            wgmma_wait<0>();\n            pin(o);\n            release(bars.v_empty(v.stage));\n"
@@ -91,7 +92,7 @@ WRONG = {
         "            take_exp",
     ),
     "the other thread block is not told": ("if constexpr (CLUSTER == 2) barrier_arrive_at(barrier, rank ^ 1);", ""),
-    "q's place is never free": ("barrier_arrive(bars.q_empty(turn % Q_STAGES));", ""),
+    "q's place is never free": ("[&] { barrier_arrive(bars.q_empty(turn % Q_STAGES)); };", "[&] {};"),
     "nobody begins": ("if (consumer == CONSUMERS - 1) your_turn();", ""),
     "the producer does not wait": ("barrier_wait(empty, (count / STAGES & 1) ^ 1);", ""),
     "a phase is mistaken": (
@@ -130,8 +131,8 @@ WRONG_IN_ORDER = {
     "nobody waits for K and V": ("!RELYING || consumer == 0", "false"),
     "the first relies on the last": ("!RELYING || consumer == 0", "consumer > 0"),
     "the last exponentials are left out": (
-        "half * (BLOCK_N / 8), 0), BLOCK_N / 8)",
-        "half * (BLOCK_N / 8), 0), BLOCK_N / 8 - 1)",
+        "half * all, 0), all)",
+        "half * all, 0), all - 1)",
     ),
 }
 
@@ -139,6 +140,37 @@ WRONG_IN_ORDER = {
 @pytest.mark.parametrize("edit", WRONG_IN_ORDER.values(), ids=WRONG_IN_ORDER)
 def test_a_wrong_kernel_whose_consumers_rely_on_the_first_is_found(folder: Path, edit: tuple[str, str]) -> None:
     assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), IN_ORDER))
+
+
+WRONG_FITTED = {
+    "halves of q's rows change places": ("half = threadIdx.x % 32 / 16;", "half = 1 - threadIdx.x % 32 / 16;"),
+    "rows of q of the other consumer": ("Q_BYTES + consumer * ROWS * 128;", "Q_BYTES + (1 - consumer) * ROWS * 128;"),
+    "q is taken once": ("        take_q(turn);\n", "        if (turn == 0) take_q(turn);\n"),
+    "its place is never free again": (
+        "            barrier_arrive(bars.q_empty(turn % Q_STAGES));\n        }\n",
+        "        }\n",
+    ),
+    "more keys are seen than products take": ("BLOCK_N <= FEW), 0)", "BLOCK_N <= FEW + ROWS), 0)"),
+    "every tile begins with few": ("if (FEW && few && block >= 0)", "if (FEW && block >= 0)"),
+    "keys that are not there weigh something": (
+        "pack(s[2 * i], s[2 * i + 1]) : 0;",
+        "pack(s[2 * i], s[2 * i + 1]) : p[i];",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG_FITTED.values(), ids=WRONG_FITTED)
+def test_a_wrong_kernel_whose_products_fit_what_is_seen_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), FITTED))
+
+
+@pytest.mark.parametrize("seqlen", [16, 17, 47, 48, 49, 96, 145, 160, 176, 177, 192, 225])
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_without_a_mask_a_last_block_of_any_length_is_right(folder: Path, seqlen: int, cluster: int) -> None:
+    """Around every size of product that a block of 176 keys may take, with and without a whole block before it."""
+    roles = ClusterRoles(2, 176, 2, 1, cluster, late=25, lazy=True, fitted=True, cut_last=True)
+    found = verdict(Emulator(folder, seed=seqlen), forward(seqlen, 128, False), roles)
+    assert found.ok, found.message
 
 
 @pytest.mark.parametrize("edit", WRONG.values(), ids=WRONG)

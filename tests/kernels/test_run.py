@@ -21,11 +21,11 @@ pytestmark = pytest.mark.skipif(capability.has_cuda(), reason="it pretends to ha
 
 
 class FalseClock:
-    """Every run is made, and is said to take a millisecond."""
+    """One of the runs is made; each is said to take a little less than what is flushed."""
 
     def sample(self, work: harness.Run, repeats: int, before: harness.Run | None) -> list[float]:
         work()
-        return [1.0] * repeats
+        return [0.9 * run.FLUSH_BELOW_MS] * repeats
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def rows(plan: run.Plan) -> list[tuple[str, str, str, str]]:
 
 EXPECTED = [
     ("fa1_triton", "forward", "warm", "ok"),
-    ("fa1_triton", "forward", "flushed", "ok"),
     ("fa2_triton", "forward", "warm", "ok"),
+    ("fa1_triton", "forward", "flushed", "ok"),
     ("fa2_triton", "forward", "flushed", "ok"),
     ("fa1_triton", "backward", "warm", "cannot run: it has no backward pass"),
     ("fa2_triton", "backward", "warm", "ok"),
@@ -95,6 +95,34 @@ def test_a_wrong_kernel_is_not_timed(plan: run.Plan) -> None:
     assert status.startswith("cannot run: its result is wrong: o of head")
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_does_not_fit_beside_the_others_is_timed_alone(
+    alone: bool, plan: run.Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`alone`: the second one does not fit even then."""
+    import torch
+
+    real, timed, asked = run.Bench._ready, [], []
+
+    def ready(bench: run.Bench, kernel: registry.Kernel, *rest: Any) -> Any:
+        asked.append(kernel.id)
+        if kernel.id == "fa2_triton" and (alone or len(asked) == 2):
+            raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate everything")
+        return real(bench, kernel, *rest)
+
+    def together(bench: run.Bench, case: TimingCase, listed: list[Any]) -> None:
+        timed.append([each.kernel.id for each in listed])
+        listed.clear()
+
+    monkeypatch.setattr(run.Bench, "_ready", ready)
+    monkeypatch.setattr(run.Bench, "_time_together", together)
+    run.Bench(replace(plan, timing=(FORWARD,))).run()
+    assert asked == ["fa1_triton", "fa2_triton", "fa2_triton"]
+    assert timed == [["fa1_triton"], [] if alone else ["fa2_triton"]]
+    expected = [("fa2_triton", "forward", "warm", "cannot run: CUDA out of memory.")] if alone else []
+    assert rows(plan) == expected
+
+
 def test_a_library_that_is_missing_leaves_a_row_that_says_so(plan: run.Plan) -> None:
     absent = replace(registry.get("fa3_wheel"), launcher="no_such_library:bind")
     run.Bench(replace(plan, kernels=(absent,), timing=(FORWARD,))).run()
@@ -105,7 +133,7 @@ def test_what_fails_its_checks_is_never_timed(plan: run.Plan, monkeypatch: pytes
     outcomes = {"fa2_triton": checking.Outcome("fa2_triton", 3, ("n 17: too far off",), 1.0)}
     monkeypatch.setattr(checking, "check_all", lambda kernels, seconds, report: outcomes)
     assert run.Bench(replace(plan, check=True, timing=(FORWARD,))).run() == 2
-    assert rows(plan)[-1][3] == "cannot run: its check failed: n 17: too far off"
+    assert rows(plan)[0][3] == "cannot run: its check failed: n 17: too far off"
 
 
 @pytest.mark.parametrize(("timing", "share"), [((FORWARD,), run.CHECK_SHARE), ((), 1.0)])
@@ -169,19 +197,17 @@ def test_tuning_chooses_the_fastest_right_tile(
     quick, slow, unfit = configs.Tile(16, 32, 4, 1), configs.Tile(32, 16, 4, 1), configs.Tile(24, 32, 4, 1)
     chosen: list[configs.Tile] = []
     lines: list[str] = []
-    first: list[harness.Run] = []
     monkeypatch.setattr(configs, "choose", lambda *arguments: chosen.append(arguments[-1]))
     monkeypatch.setattr(tune, "DEVICE", "cpu")
     monkeypatch.setattr(tune, "TUNED", ("fa2_triton",))
 
-    def measure(timed: harness.Run, *_: object, **__: object) -> harness.Summary:
-        first.append(timed)
-        return harness.summarize([2.0 if timed is first[0] else 1.0])
+    def measure(timed: list[harness.Run], *_: object, **__: object) -> list[harness.Summary]:
+        assert len(timed) == 2, "those that are right take turns"
+        return [harness.summarize([2.0]), harness.summarize([1.0])]
 
     monkeypatch.setattr(harness, "measure", measure)
     listed = [tune.Candidate("fa2_triton", case, tile) for tile in (slow, quick, unfit)]
     tune.tune(listed, lines.append, lambda: True)
     assert chosen == [quick]
     assert "16x32 w4 s1 1.000, 32x16 w4 s1 2.000" in lines[0]
-    assert first[0] is not first[-2], "the last round begins with another choice than the first"
     assert lines[1].strip().startswith("24x32 w4 s1:")

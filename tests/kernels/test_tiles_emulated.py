@@ -54,7 +54,7 @@ def test_tiles_that_are_drawn_give_the_same_bits_as_tiles_that_are_dealt(
 
 
 WAIT = "        barrier_wait(bars.q_empty(slot), (turn / Q_STAGES & 1) ^ 1);\n"
-SCORES = "            scores_and_output(turn);\n"
+SCORES = "            scores_and_output(s, keys_before);\n"
 WRONG = {
     "the count is left as it is": (DRAWN, ("if (before == a.listed - 1) *a.drawn = 0;", "")),
     "a tile is left out": (DRAWN, ("index = gridDim.x + before;", "index = gridDim.x + before + 1;")),
@@ -65,7 +65,10 @@ WRONG = {
         ONE_Q,
         (SCORES, "            if (block == 0) give_q_back();\n" + SCORES),
     ),
-    "q's place is given back twice": (ONE_Q, ("if (Q_STAGES > 1 || last == 0) give_q_back();", "give_q_back();")),
+    "q's place is given back twice": (
+        ONE_Q,
+        ("if (!HELD && (Q_STAGES > 1 || last == 0)) give_q_back();", "give_q_back();"),
+    ),
 }
 
 

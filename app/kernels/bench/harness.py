@@ -1,15 +1,18 @@
 """The one way to time anything here.
 
-Warm up until the GPU's clock has settled at what the kernel's own power leaves it; then run as often as a time budget
-allows, up to MAX_REPEATS times, each run between two CUDA events. Warm: the runs follow one another, so the L2 cache
-holds what it can of the last one. Flushed: before each run the cache is filled with other data, outside the measured
-stretch. The answer keeps every sample; the summary is the median with the 10th and 90th percentile. Runs are replayed
-from a CUDA graph where they can be captured, so that the time is the GPU's and not Python's.
+What is to be compared is timed together. The GPU warms up until its clock has settled; then the kernels take turns in
+rounds, each as often as a time budget allows, up to MAX_REPEATS times, each run between two CUDA events. One after the
+other they would be compared at different clocks: a GPU at its power limit lowers its clock by a tenth and more, in
+steps, and remembers for a while what ran before. Warm: before each turn the kernel runs once, unmeasured, so the L2
+cache holds what it can of its own last run. Flushed: before each run the cache is filled with other data, outside the
+measured stretch. The answer keeps every sample; the summary is the median with the 10th and 90th percentile. Runs are
+replayed from a CUDA graph where they can be captured, so that the time is the GPU's and not Python's.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 MAX_REPEATS = 100
 # Fewest samples a run is timed with, however long it takes.
 FEWEST = 3
-WARM_UPS = 3
 # At its power limit a GPU lowers its clock after some 50 to 80 ms of work, by a tenth and too far at first; it settles
-# after 200 to 250 ms. A series that begins sooner has a median on either side of a step, by chance.
-WARM_UP_MS, MOST_WARM_UPS = 400.0, 4000
+# after 200 to 250 ms. WARM_UPS runs are a turn of the warm-up.
+WARM_UP_MS, WARM_UPS, MOST_WARM_UPS = 400.0, 3, 2000
+ROUNDS = 50
 FLUSH_TIMES = 4  # how many times the L2 cache's size is read to empty it
 
 Run = Callable[[], object]
@@ -72,22 +75,33 @@ def repeats_for(one_run_ms: float, budget_ms: float) -> int:
 
 
 def measure(
-    run: Run, clock: Clock, *, budget_ms: float, before: Run | None = None, warm_up_ms: float = WARM_UP_MS
-) -> Summary:
-    """Time `run` within about `budget_ms`; `before` (a cache flush) precedes every run.
+    runs: Sequence[Run], clock: Clock, *, budget_ms: float, before: Run | None = None, warm_up_ms: float = WARM_UP_MS
+) -> list[Summary]:
+    """Time `runs` together, each within about `budget_ms`; `before` (a cache flush) precedes every run.
 
-    The budget is for the measured runs; the warm-up (`warm_up_ms` of runs, at most MOST_WARM_UPS of them after the
-    first) and flushes come on top.
+    They take turns: ROUNDS rounds in an order drawn anew for each, a run not measured before each turn. The budget is
+    for the measured runs; what is not measured and the warm-up (`warm_up_ms` of turns, at most MOST_WARM_UPS, after
+    the first of each run) come on top.
     """
-    first = clock.sample(run, 1, before)[0]
-    left = warm_up_ms - first
-    if first * WARM_UPS < budget_ms:
-        several = clock.sample(run, WARM_UPS, before)
-        first = quantile(several, 0.5)
-        left -= sum(several)
-    if left > 0:
-        clock.sample(run, min(MOST_WARM_UPS, math.ceil(left / first)) if first > 0 else MOST_WARM_UPS, before)
-    return summarize(clock.sample(run, repeats_for(first, budget_ms), before))
+    draw = random.Random(0)
+    first = [clock.sample(run, 1, before)[0] for run in runs]
+    left = warm_up_ms - sum(first)
+    for _ in range(MOST_WARM_UPS):
+        if left <= 0 or not runs:
+            break
+        for place, run in enumerate(runs):
+            first[place] = quantile(clock.sample(run, WARM_UPS, before), 0.5)
+            left -= first[place] * WARM_UPS
+    wanted = [repeats_for(ms, budget_ms) for ms in first]
+    samples: list[list[float]] = [[] for _ in runs]
+    for turn in range(ROUNDS):
+        order = list(range(len(runs)))
+        draw.shuffle(order)
+        for place in order:
+            mine = wanted[place] * (turn + 1) // ROUNDS - wanted[place] * turn // ROUNDS
+            if mine:
+                samples[place] += clock.sample(runs[place], 1 + mine, before)[1:]
+    return [summarize(mine) for mine in samples]
 
 
 class CudaClock:

@@ -58,6 +58,19 @@ class Plan:
     skipped: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A kernel whose result was right, what runs it, and what its rows say whatever the time."""
+
+    kernel: Kernel
+    run: harness.Run
+    common: dict[str, Any]
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
 class Bench:
     """The state of one run."""
 
@@ -103,7 +116,7 @@ class Bench:
             say("stopped; what is done is kept")
         except RuntimeError as error:
             # a kernel that broke the GPU's context ends the run, not the record
-            say(f"the run broke off: {(str(error).splitlines() or [type(error).__name__])[0]}")
+            say(f"the run broke off: {_first_line(error)}")
             right = False
         self.record.run = environment.with_clocks_after(self.record.run)
         self.record.write()
@@ -163,7 +176,7 @@ class Bench:
     def _time(self) -> None:
         import torch
 
-        progress = Progress("timing", len(self.plan.timing) * len(self.plan.kernels))
+        self.progress = Progress("timing", len(self.plan.timing) * len(self.plan.kernels))
         for place, case in enumerate(self.plan.timing, self.plan.skipped):
             if self.seconds_left() < 0:
                 say(f"no time left; {case} and what follows was not run (the same with --skip {place} goes on there)")
@@ -173,33 +186,41 @@ class Bench:
                 heads = HEADS_WHEN_LONG if case.seqlen >= LONG_SEQLEN else None
                 known = check.truth(problem, most_heads=heads)
             except torch.OutOfMemoryError as error:
-                say(f"{case}: {str(error).splitlines()[0]}")
+                say(f"{case}: {_first_line(error)}")
                 continue
-            for kernel in self.plan.kernels:
-                for row in self._rows(kernel, case, problem, known):
-                    why = self.record.add(row)
-                    if why is not None:
-                        say(f"a row was refused: {why}")
-                progress.step(f"{kernel.id} {case}")
-                torch.cuda.empty_cache()
+            self._time_case(case, problem, known)
             del problem, known
             self.record.write()
 
-    def _rows(self, kernel: Kernel, case: TimingCase, problem: Problem, known: check.Truth) -> list[dict[str, Any]]:
-        """The rows of one kernel on one case: L2 warm, and flushed where it can make a difference."""
-        why = self._cannot(kernel, case)
-        if why is not None:
-            return [record.row(kernel, case, "warm", cannot=why)]
-        if self.seconds_left() < 0:
-            return []
-        try:
-            return self._timed(kernel, case, problem, known)
-        except (RuntimeError, ValueError, ImportError, AssertionError) as error:
-            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            say(f"{kernel.id} {case}: {first_line[:160]}")
-            return [record.row(kernel, case, "warm", cannot=first_line[:300])]
+    def _time_case(self, case: TimingCase, problem: Problem, known: check.Truth) -> None:
+        """Time all kernels on one case, together as far as they fit into the GPU's memory together."""
+        import torch
 
-    def _timed(self, kernel: Kernel, case: TimingCase, problem: Problem, known: check.Truth) -> list[dict[str, Any]]:
+        together: list[_Ready] = []
+        for kernel in self.plan.kernels:
+            self.progress.step(f"{kernel.id} {case}")
+            why = self._cannot(kernel, case)
+            if why is None and self.seconds_left() < 0:
+                continue
+            for _ in range(2):
+                try:
+                    if why is None:
+                        together.append(self._ready(kernel, case, problem, known))
+                except torch.OutOfMemoryError as error:
+                    if together:
+                        self._time_together(case, together)
+                        continue  # once more, with the memory to itself
+                    why = _first_line(error)
+                except (RuntimeError, ValueError, ImportError, AssertionError) as error:
+                    why = _first_line(error)
+                break
+            if why is not None:
+                say(f"{kernel.id} {case}: {why[:160]}")
+                self._add(record.row(kernel, case, "warm", cannot=why))
+        self._time_together(case, together)
+
+    def _ready(self, kernel: Kernel, case: TimingCase, problem: Problem, known: check.Truth) -> _Ready:
+        """A kernel that was right on `problem` just now. ValueError when it was not; whatever else it raises."""
         if kernel.kind == "peer":
             peers.poison([tensor for tensor in (problem.q, problem.k, problem.v) if tensor is not None])
         bound = kernel.bind()(problem)
@@ -223,13 +244,34 @@ class Bench:
             "settings": bound.settings,
             "kernel_names": names,
         }
-        warm = harness.measure(ready.run, self.clock, budget_ms=self.plan.budget_ms)
-        rows = [record.row(kernel, case, "warm", summary=warm, **common)]
-        if self.plan.flushed and warm.median < FLUSH_BELOW_MS:
-            budget = FLUSHED_SHARE * self.plan.budget_ms
-            cold = harness.measure(ready.run, self.clock, budget_ms=budget, before=self.flush, warm_up_ms=0)
-            rows.append(record.row(kernel, case, "flushed", summary=cold, **common))
-        return rows
+        return _Ready(kernel, ready.run, common)
+
+    def _time_together(self, case: TimingCase, together: list[_Ready]) -> None:
+        """Record kernels that are ready, L2 warm, and flushed where it can make a difference; then forget them."""
+        import torch
+
+        def timed(l2: str, ready: Sequence[_Ready], **how: Any) -> list[harness.Summary]:
+            summaries = harness.measure([each.run for each in ready], self.clock, **how)
+            for each, summary in zip(ready, summaries, strict=True):
+                self._add(record.row(each.kernel, case, l2, summary=summary, **each.common))
+            return summaries
+
+        try:
+            warm = timed("warm", together, budget_ms=self.plan.budget_ms)
+            short = [each for each, found in zip(together, warm, strict=True) if found.median < FLUSH_BELOW_MS]
+            if self.plan.flushed:
+                timed("flushed", short, budget_ms=FLUSHED_SHARE * self.plan.budget_ms, before=self.flush, warm_up_ms=0)
+        except RuntimeError as error:
+            say(f"{case}: {_first_line(error)[:160]}")
+            for each in together:
+                self._add(record.row(each.kernel, case, "warm", cannot=_first_line(error)))
+        together.clear()
+        torch.cuda.empty_cache()
+
+    def _add(self, row: dict[str, Any]) -> None:
+        why = self.record.add(row)
+        if why is not None:
+            say(f"a row was refused: {why}")
 
     def _count(self) -> None:
         """Attach counters to the rows of this run that were timed, kernel by kernel, with the tiles chosen in it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from app.kernels import configs, registry
@@ -11,9 +11,7 @@ from app.kernels.bench.ahead import Job
 from app.kernels.bench.cases import TimingCase
 
 DEVICE = "cuda"
-BUDGET_MS = 20.0
-# A warm GPU lowers its clock, so each choice is timed once a round, and every round begins with another.
-ROUNDS = 3
+BUDGET_MS, WARM_UP_MS = 60.0, 100.0  # a GPU that is tuned is at work, choice after choice
 TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "fa3_fp8_gluon", "fa3_fp8_cuda", "standard")
 # What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
 TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
@@ -102,7 +100,10 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
             except (RuntimeError, ValueError) as error:
                 notes.append(f"{tile}: {(str(error).splitlines() or [type(error).__name__])[0][:100]}")
         if runs:
-            times = in_rounds(runs)
+            timed = harness.measure(
+                list(runs.values()), harness.CudaClock(), budget_ms=BUDGET_MS, warm_up_ms=WARM_UP_MS
+            )
+            times = {choice: summary.median for choice, summary in zip(runs, timed, strict=True)}
             best = min(times, key=lambda tile: times[tile])
             configs.choose(kernel_id, case.direction, case.head_dim, case.causal, case.seqlen, best)
             order = ", ".join(f"{tile} {time:.3f}" for tile, time in sorted(times.items(), key=lambda item: item[1]))
@@ -110,16 +111,3 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
             report(f"{kernel_id} {case.direction} d{case.head_dim} n{case.seqlen} {mask} ms: {order}")
         for note in notes:
             report(f"    {note}")
-
-
-def in_rounds(runs: Mapping[configs.Choice, harness.Run]) -> dict[configs.Choice, float]:
-    """Milliseconds of each choice: the median of ROUNDS medians, none of them always first."""
-    clock = harness.CudaClock()
-    order = list(runs)
-    medians: dict[configs.Choice, list[float]] = {choice: [] for choice in order}
-    for turn in range(ROUNDS):
-        first = turn * len(order) // ROUNDS
-        for choice in order[first:] + order[:first]:
-            timed = harness.measure(runs[choice], clock, budget_ms=BUDGET_MS, warm_up_ms=0)  # the GPU is at work anyway
-            medians[choice].append(timed.median)
-    return {choice: harness.quantile(listed, 0.5) for choice, listed in medians.items()}

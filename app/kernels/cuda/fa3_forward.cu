@@ -7,10 +7,13 @@
 // compiler thinks fit), LAZY (o is rescaled only when a maximum of the warp's rows has grown), PATIENT
 // (a turn is handed on when its scores are there, else when they are asked for), DRAWN (tiles are
 // drawn from one list by whoever is free, else each thread block has a list of its own), ORDERED (a
-// thread's second row waits with its maximum for the first, whose exponentials then begin beside it)
-// and RELYING (only the first consumer waits for blocks of K and V).
-// `wgmma.cuh`, made by `wgmma.py`, has the two tensor-core instructions of these sizes:
+// thread's second row waits with its maximum for the first, whose exponentials then begin beside it),
+// RELYING (only the first consumer waits for blocks of K and V), HELD (q lies in registers while its tile
+// lasts) and FEW (a tile's first block takes smaller products where no more than so many of its keys
+// are seen; 0: never).
+// `wgmma.cuh`, made by `wgmma.py`, has the tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
+//   product_hs(s, q, b, keep)   the same, q in registers; both also for s[64, FEW]
 //   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, DEPTH] b[DEPTH, HEAD_DIM], p in registers
 // DEPTH is 32 bytes' worth of numbers.
 // Source of the order of work: arXiv 2407.08608, section 3.
@@ -23,23 +26,40 @@
 #endif
 #include "wgmma.cuh"
 
-__device__ __forceinline__ void issue_scores(float (&s)[BLOCK_N / 2], u64 q, u64 k) {
+// A consumer's rows of q: where they lie in shared memory, or the rows themselves.
+struct Left {
+    u64 matrix;
+    u32 held[HELD ? ROW_BYTES / 8 : 1];
+};
+
+// Scores with the first 2 N keys of a block of K.
+template <int N>
+__device__ __forceinline__ void issue_scores(float (&s)[N], const Left& q, u64 k) {
     pin(s);
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < ROW_BYTES / 32; ++step) {
         const int within = step % 4 * 32 / 16;  // in the units of a matrix's address, 16 bytes
-        product_ss(s, q + step / 4 * (BLOCK_M * 128 / 16) + within, k + step / 4 * (BLOCK_N * 128 / 16) + within,
-                   step > 0);
+        const u64 right = k + step / 4 * (BLOCK_N * 128 / 16) + within;
+        if constexpr (HELD) {
+            const u32* mine = q.held + 4 * step;
+            product_hs(s, mine[0], mine[1], mine[2], mine[3], right, step > 0);
+        } else {
+            product_ss(s, q.matrix + step / 4 * (BLOCK_M * 128 / 16) + within, right, step > 0);
+        }
     }
     wgmma_commit();
 }
 
+constexpr int SOME = FEW ? FEW : BLOCK_N;  // keys of a block of which few are seen
+
+// The first KEYS keys of a block of V, weighed with their probabilities.
+template <int KEYS>
 __device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[P_WORDS], u64 v, int keep) {
     pin(o);
     wgmma_begin();
 #pragma unroll
-    for (int step = 0; step < P_WORDS / 4; ++step) {
+    for (int step = 0; step < P_WORDS / 4 * KEYS / BLOCK_N; ++step) {
         product_rs(o, p[4 * step], p[4 * step + 1], p[4 * step + 2], p[4 * step + 3], v + v_step(step),
                    step > 0 ? 1 : keep);
     }
@@ -85,17 +105,38 @@ __device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Row
     }
 }
 
+// A number that the compiler knows.
+template <int N>
+struct Count {
+    constexpr __device__ int operator()() const { return N; }
+};
+
 __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barriers& bars, int consumer, u32 rank) {
     const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const bool teller = threadIdx.x % 128 == 0;
     const int turn_barrier = 1 + consumer, next_barrier = 1 + (consumer + 1) % CONSUMERS;
-    float s[BLOCK_N / 2], o[HEAD_DIM / 2], rescale[2];
+    float o[HEAD_DIM / 2], rescale[2];
     u32 p[P_WORDS];
     Rows rows;
-    Place k, v;  // of the block of K that comes next, and of the V whose probabilities are known
+    bool few = false;  // keys are seen of the tile's first block
+    Place k, v;        // of the block of K that comes next, and of the V whose probabilities are known
 
-    auto q_tile = [&](u32 turn) {
-        return matrix(smem + turn % Q_STAGES * Q_BYTES + consumer * ROWS * 128, 0, 1024);
+    Left q;
+    // `turn`'s rows of q; in registers as the copy engine's swizzle of 128 bytes lets `ldmatrix` find them.
+    auto take_q = [&](u32 turn) {
+        const u32 there = smem + turn % Q_STAGES * Q_BYTES + consumer * ROWS * 128;
+        q.matrix = matrix(there, 0, 1024);
+        if constexpr (HELD) {
+            const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
+#pragma unroll
+            for (int step = 0; step < ROW_BYTES / 32; ++step) {
+                u32* mine = q.held + 4 * step;
+                const u32 piece = (2 * (step % 4) + half) ^ (row % 8);
+                load_rows(there + step / 4 * (BLOCK_M * 128) + row * 128 + piece * 16, mine[0], mine[1], mine[2],
+                          mine[3]);
+            }
+            barrier_arrive(bars.q_empty(turn % Q_STAGES));
+        }
     };
     const u64 first_k = matrix(smem + K_PLACE, 0, 1024), first_v = v_matrix(smem + V_PLACE);
     auto k_block = [&] { return first_k + k.stage * (KV_BYTES / 16); };
@@ -104,7 +145,15 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     auto wait_v = [&](const Place& at) { barrier_wait(bars.v_full(at.stage), at.phase); };
     auto wait_q = [&](u32 turn) {
         barrier_wait(bars.q_full(turn % Q_STAGES), turn / Q_STAGES & 1);
-        return load_words<Tile>(smem + TILES + turn % Q_STAGES * sizeof(Tile));
+        const Tile tile = load_words<Tile>(smem + TILES + turn % Q_STAGES * sizeof(Tile));
+        take_q(turn);
+        return tile;
+    };
+    // Whether this consumer sees at most FEW keys of a block.
+    auto sees_few = [&](const Tile& tile, int place, int block) {
+        if (!FEW) return false;
+        const int end = CAUSAL ? min(tile.first_row(place) + (consumer + 1) * ROWS, a.seqlen) : a.seqlen;
+        return bool(__shfl_sync(0xffffffff, int(end - (tile.first_block + block) * BLOCK_N <= FEW), 0));
     };
     // Whose turn comes later may rely on the first consumer: it has waited for the same block before its own.
     const bool waiting = !RELYING || consumer == 0;
@@ -133,7 +182,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     auto use_scale_of = [](const Tile&, int, int) {};
 #endif
     // The first block a tile visits is the last it sees: the one that may end early or cross the diagonal.
-    auto first_softmax = [&](const Tile& tile, int place, int block) {
+    auto first_max = [&](auto& s, const Tile& tile, int place, int block) {
         rows = {{LOWEST, LOWEST}, {0, 0}};
         const int first_key = (tile.first_block + block) * BLOCK_N;
         if (CAUSAL || first_key + BLOCK_N > a.seqlen)
@@ -158,24 +207,40 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         }
         return at;
     };
-    constexpr int ALL = BLOCK_N / 8, EARLY = LATE ? ALL * LATE / 100 : ALL;  // columns, in eights, before PV's wait
+    constexpr int SOME = FEW ? FEW : BLOCK_N;
+    // Either way what a tile's first block asks for, from its scores to its probabilities, is in one piece: ptxas
+    // serialises products that may be running where two ways meet.
+    auto either = [&](bool few, auto whole) {
+        if (FEW && few)
+            whole(Count<SOME>{});
+        else
+            whole(Count<BLOCK_N>{});
+    };
+    // A tile's first scores and probabilities with nothing beside them.
+    auto first_probabilities = [&](const Tile& tile, int place, int block) {
+        use_scale_of(tile, place, block);
+        my_turn();
+        either(few, [&](auto keys) {
+            float s[keys() / 2];
+            issue_scores(s, q, k_block());
+            your_turn();
+            wgmma_wait<0>();
+            pin(s);
+            release(bars.k_empty(k.stage));
+            first_max(s, tile, place, block);
+            take_exp<0, keys() / 8>(s, rows, scale);
+            to_operand(s, p);
+        });
+    };
 
     if (consumer == CONSUMERS - 1) your_turn();
     Tile tile = wait_q(0);
     {
         const int place = place_in_cluster(rank, 0), unseen = tile.unseen(place), block = tile.n_blocks - 1 - unseen;
         k = pass_by({}, unseen, false);
+        few = sees_few(tile, place, block);
         expect_k();
-        my_turn();
-        issue_scores(s, q_tile(0), k_block());
-        your_turn();
-        wgmma_wait<0>();
-        pin(s);
-        release(bars.k_empty(k.stage));
-        use_scale_of(tile, place, block);
-        first_softmax(tile, place, block);
-        take_exp<0, ALL>(s, rows, scale);
-        to_operand(s, p);
+        first_probabilities(tile, place, block);
         v = pass_by({}, unseen, true);
         k.advance();
     }
@@ -186,18 +251,19 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         const int open = CAUSAL && !ONE_DIAGONAL ? min(last, (row + 1) / BLOCK_N) : last;  // from here on without a mask
         int keep = 0;
         // A turn on the tensor cores: scores with the next block of K, PV of the last one. Only PV still runs after it.
-        auto scores_and_output = [&](u32 of) {
+        auto scores_and_output = [&](auto& s, auto keys_before) {
             my_turn();
-            issue_scores(s, q_tile(of), k_block());
+            issue_scores(s, q, k_block());
             expect_v();
-            issue_output(o, p, v_block(), keep);
+            issue_output<keys_before()>(o, p, v_block(), keep);
             if (!PATIENT) your_turn();
             wgmma_wait<1>();
             pin(s);
             if (PATIENT) your_turn();
         };
         // The exponentials of those scores while PV still runs; then they are the next left operand.
-        auto exp_beside_output = [&] {
+        auto exp_beside_output = [&](auto& s) {
+            constexpr int ALL = sizeof(s) / 16, EARLY = LATE ? ALL * LATE / 100 : ALL;  // columns, in eights
             take_exp<0, EARLY>(s, rows, scale);
             if (LATE) when_known(rows, smem);
             wgmma_wait<0>();
@@ -208,15 +274,16 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         };
         // Every thread says so itself: each has read which tile it was, and racecheck follows no one who speaks for all.
         auto give_q_back = [&] { barrier_arrive(bars.q_empty(turn % Q_STAGES)); };
-        auto visit = [&](int block, bool masked) {
+        auto visit = [&](int block, bool masked, auto keys_before) {
+            float s[BLOCK_N / 2];
             use_scale_of(tile, place, block);
             expect_k();
-            scores_and_output(turn);
+            scores_and_output(s, keys_before);
             release(bars.k_empty(k.stage));
-            if (Q_STAGES == 1 && block == 0) give_q_back();
+            if (Q_STAGES == 1 && !HELD && block == 0) give_q_back();
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
             take_max(s, rows, rescale, scale);
-            exp_beside_output();
+            exp_beside_output(s);
             if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
 #pragma unroll
                 for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
@@ -226,13 +293,14 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             k.advance();
         };
         int block = last - 1;
+        if (FEW && few && block >= 0) visit(block--, CAUSAL && !ONE_DIAGONAL, Count<SOME>{});
         if (CAUSAL && !ONE_DIAGONAL) {
 #pragma unroll 1
-            for (; block >= open; --block) visit(block, true);
+            for (; block >= open; --block) visit(block, true, Count<BLOCK_N>{});
         }
 #pragma unroll 1
-        for (; block >= 0; --block) visit(block, false);
-        if (Q_STAGES > 1 || last == 0) give_q_back();
+        for (; block >= 0; --block) visit(block, false, Count<BLOCK_N>{});
+        if (!HELD && (Q_STAGES > 1 || last == 0)) give_q_back();
 
         const Rows done = rows;
         const int next_place = place_in_cluster(rank, turn + 1);
@@ -244,7 +312,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             next = wait_q(turn + 1);
             unseen = next.exists() ? next.unseen(next_place) : 0;
         };
-        if constexpr (Q_STAGES > 1) {
+        if constexpr (Q_STAGES > 1 || HELD) {
             // This tile's last PV together with the next tile's first scores (of stale data, unused, without a next).
             look_at_next();
             if (next.exists()) {
@@ -253,16 +321,20 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             }
             const int next_block = max(next.n_blocks - 1 - unseen, 0);
             use_scale_of(next, next_place, next_block);
-            scores_and_output(turn + 1);
-            if (next.exists()) release(bars.k_empty(k.stage));
-            first_softmax(next, next_place, next_block);
-            exp_beside_output();
+            few = sees_few(next, next_place, next_block);
+            either(few, [&](auto keys) {
+                float s[keys() / 2];
+                scores_and_output(s, Count<BLOCK_N>{});
+                if (next.exists()) release(bars.k_empty(k.stage));
+                first_max(s, next, next_place, next_block);
+                exp_beside_output(s);
+            });
             pass_by(passing, unseen, true);
             finish(o, done, a, tile, row + lane_row, tile_row);
         } else {
             expect_v();
             my_turn();
-            issue_output(o, p, v_block(), keep);
+            issue_output<BLOCK_N>(o, p, v_block(), keep);
             your_turn();
             wgmma_wait<0>();
             pin(o);
@@ -273,16 +345,8 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
                 const int next_block = next.n_blocks - 1 - unseen;
                 k = pass_by(passing, unseen, false);
                 expect_k();
-                use_scale_of(next, next_place, next_block);
-                my_turn();
-                issue_scores(s, q_tile(turn + 1), k_block());
-                your_turn();
-                wgmma_wait<0>();
-                pin(s);
-                release(bars.k_empty(k.stage));
-                first_softmax(next, next_place, next_block);
-                take_exp<0, ALL>(s, rows, scale);
-                to_operand(s, p);
+                few = sees_few(next, next_place, next_block);
+                first_probabilities(next, next_place, next_block);
                 pass_by(passing, unseen, true);
             }
         }

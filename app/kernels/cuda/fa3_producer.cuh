@@ -102,6 +102,12 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
             // With one place for q it is free only when the last tile's last scores are done; its last V and the next K
             // have been asked for by then.
             if (Q_STAGES == 1 && block == last) fetch_q();
+            // The next tile's q is read for the first time: it is asked into the L2 cache while its place is still in use.
+            if (Q_STAGES == 1 && !HELD && block == tile.first_block && work.more()) {
+                const Tile next = a.tiles[work.index];
+                tma_prefetch(q_map, next.first_row(place_in_cluster(rank, turn + 1)), 0, next.head % a.heads,
+                             next.head / a.heads);
+            }
             ++count;
             owed_block = block, owed_head = head_kv, owed_batch = batch;
         }

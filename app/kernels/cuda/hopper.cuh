@@ -94,6 +94,13 @@ __device__ __forceinline__ void tma_load_both(u32 smem, const TensorMap& map, u3
         : "memory");
 }
 
+// The box comes into the L2 cache only.
+__device__ __forceinline__ void tma_prefetch(const TensorMap& map, int row, int chunk, int head, int batch) {
+    asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map), "r"(0), "r"(row),
+                 "r"(chunk), "r"(head), "r"(batch)
+                 : "memory");
+}
+
 // `bytes` that lie one after the other, a multiple of 16.
 __device__ __forceinline__ void bulk_load(u32 smem, const void* from, u32 bytes, u32 barrier) {
     asm volatile(
@@ -111,6 +118,15 @@ __device__ __forceinline__ void writes_seen() { asm volatile("fence.proxy.async.
 __device__ __forceinline__ void store_turned(u32 smem, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem), "r"(a), "r"(b),
                  "r"(c), "r"(d)
+                 : "memory");
+}
+
+// Four 8 × 8 matrices of 16-bit numbers as a product takes its left operand: lane 8 i + j says where row j of matrix i
+// lies, 16 bytes.
+__device__ __forceinline__ void load_rows(u32 smem, u32& a, u32& b, u32& c, u32& d) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"(smem)
                  : "memory");
 }
 

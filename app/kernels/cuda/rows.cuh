@@ -1,5 +1,6 @@
 // 64 rows of scores in the registers of one warpgroup. A WGMMA leaves its result so: a warp has 16 rows, a quad of
-// threads two of them, eight apart; of every eight columns a thread has two. Needs BLOCK_N and CAUSAL.
+// threads two of them, eight apart; of every eight columns a thread has two, so its N numbers are 2 N columns. Needs
+// CAUSAL.
 #pragma once
 #include "hopper.cuh"
 
@@ -19,13 +20,14 @@ __device__ __forceinline__ float of_quad_sum(float x) {
 }
 
 // -inf where the key does not exist or comes after the row.
-__device__ __forceinline__ void mask(float (&s)[BLOCK_N / 2], int row, int first_key, int seqlen) {
+template <int N>
+__device__ __forceinline__ void mask(float (&s)[N], int row, int first_key, int seqlen) {
     const int column = first_key + 2 * (threadIdx.x % 4);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int last = (CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1) - column;
 #pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
+        for (int j = 0; j < N / 4; ++j) {
             if (8 * j > last) s[4 * j + 2 * half] = -__int_as_float(0x7f800000);
             if (8 * j + 1 > last) s[4 * j + 2 * half + 1] = -__int_as_float(0x7f800000);
         }

@@ -12,7 +12,8 @@ __device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix(smem, BLOCK_N 
 constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 
 // New maxima; `rescale` is what everything gathered before has to be multiplied with.
-__device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2], float scale) {
+template <int N>
+__device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float (&rescale)[2], float scale) {
     float first = 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -23,7 +24,7 @@ __device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& ro
             odd = fmaxf(odd, fminf(first, LOWEST));
         }
 #pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; ++j) {
+        for (int j = 0; j < N / 4; ++j) {
             even = fmaxf(even, s[4 * j + 2 * half]);
             if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
         }
@@ -35,21 +36,21 @@ __device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& ro
     }
 }
 
-// Of the BLOCK_N / 8 groups of columns those that are done with the first `eights` groups of both rows; with ORDERED the
-// first row's go before the second's.
-constexpr __device__ int done_with(int eights, int half) {
-    return ORDERED ? min(max(2 * eights - half * (BLOCK_N / 8), 0), BLOCK_N / 8) : eights;
+// Of `all` groups of columns those that are done with the first `eights` groups of both rows; with ORDERED the first
+// row's go before the second's.
+constexpr __device__ int done_with(int eights, int half, int all) {
+    return ORDERED ? min(max(2 * eights - half * all, 0), all) : eights;
 }
 
 // Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
-template <int FIRST, int LAST>
-__device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, float scale) {
+template <int FIRST, int LAST, int N>
+__device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, float scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const float base = rows.max[half] * scale;
         float even = rows.sum[half], odd = 0;
 #pragma unroll
-        for (int j = done_with(FIRST, half); j < done_with(LAST, half); ++j) {
+        for (int j = done_with(FIRST, half, N / 4); j < done_with(LAST, half, N / 4); ++j) {
             float& x = s[4 * j + 2 * half];
             float& y = s[4 * j + 2 * half + 1];
             x = exp2_fast(fmaf(x, scale, -base));
@@ -61,8 +62,9 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, fl
     }
 }
 
-// The scores' registers, two by two, are the left operand of PV: no data moves.
-__device__ __forceinline__ void to_operand(const float (&s)[BLOCK_N / 2], u32 (&p)[BLOCK_N / 4]) {
+// The scores' registers, two by two, are the left operand of PV: no data moves. Keys that are not there weigh nothing.
+template <int N>
+__device__ __forceinline__ void to_operand(const float (&s)[N], u32 (&p)[P_WORDS]) {
 #pragma unroll
-    for (int i = 0; i < BLOCK_N / 4; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+    for (int i = 0; i < P_WORDS; ++i) p[i] = i < N / 2 ? pack(s[2 * i], s[2 * i + 1]) : 0;
 }

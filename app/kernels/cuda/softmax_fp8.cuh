@@ -20,13 +20,13 @@ __device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix_of_halves(smem
 constexpr __device__ u32 v_step(int step) { return step / 2 * (HEAD_DIM * 64 / 16) + step % 2 * 32 / 16; }
 
 // New maxima, of scores and V's scale together, so that the largest probability of a row becomes 2^SHIFT.
-__device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& rows, float (&rescale)[2],
-                                         const Scale& scale) {
+template <int N>
+__device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float (&rescale)[2], const Scale& scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         float even = s[2 * half], odd = s[2 * half + 1];
 #pragma unroll
-        for (int j = 1; j < BLOCK_N / 8; ++j) {
+        for (int j = 1; j < N / 4; ++j) {
             even = fmaxf(even, s[4 * j + 2 * half]);
             odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
         }
@@ -39,8 +39,8 @@ __device__ __forceinline__ void take_max(const float (&s)[BLOCK_N / 2], Rows& ro
 
 // Columns FIRST … LAST - 1, in groups of eight: s becomes the probabilities times V's scale and 2^SHIFT; the sums grow
 // by them without V's scale, before they are rounded.
-template <int FIRST, int LAST>
-__device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, const Scale& scale) {
+template <int FIRST, int LAST, int N>
+__device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, const Scale& scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const float base = rows.max[half] - (scale.lift + SHIFT);
@@ -59,10 +59,11 @@ __device__ __forceinline__ void take_exp(float (&s)[BLOCK_N / 2], Rows& rows, co
 }
 
 // Of 16 neighbouring columns a thread has four, a word; V's rows stand in the order that makes up for it.
-__device__ __forceinline__ void to_operand(const float (&s)[BLOCK_N / 2], u32 (&p)[P_WORDS]) {
+template <int N>
+__device__ __forceinline__ void to_operand(const float (&s)[N], u32 (&p)[P_WORDS]) {
 #pragma unroll
     for (int i = 0; i < P_WORDS; ++i) {
         const int first = i / 2 * 8 + i % 2 * 2;
-        p[i] = pack_four(s[first], s[first + 1], s[first + 4], s[first + 5]);
+        p[i] = i >= N / 4 ? 0 : pack_four(s[first], s[first + 1], s[first + 4], s[first + 5]);
     }
 }

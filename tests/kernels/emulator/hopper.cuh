@@ -165,6 +165,11 @@ inline void tma_load_both(u32 smem, const TensorMap& map, u32 barrier, int row, 
     load_box(smem, map, barrier, row, chunk, head, batch, 3);
 }
 
+inline void tma_prefetch(const TensorMap& map, int row, int, int head, int batch) {
+    if (row < 0 || head < 0 || head >= map.extent[2] || batch < 0 || batch >= map.extent[3])
+        machine::fail("a prefetch of a head that does not exist");
+}
+
 inline void bulk_load(u32 smem, const void* from, u32 bytes, u32 barrier) {
     if (smem % 16 || bytes % 16 || u64(from) % 16) machine::fail("a copy that is not aligned");
     machine::ThreadBlock* block = &machine::block();
@@ -186,6 +191,13 @@ inline void store_turned(u32 smem, u32 a, u32 b, u32 c, u32 d) {
             const unsigned short bits = words[i] >> 16 * odd;
             std::memcpy(smem_at(machine::block(), place[8 * i + 2 * (lane % 4) + odd] + 2 * (lane / 4), 2), &bits, 2);
         }
+}
+inline void load_rows(u32 smem, u32& a, u32& b, u32& c, u32& d) {
+    const uint64_t* place = machine::exchange(smem);
+    const int lane = machine::now->thread % machine::WARP;
+    u32* words[4] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; ++i)
+        std::memcpy(words[i], smem_at(machine::block(), place[8 * i + lane / 4] + 4 * (lane % 4), 4), 4);
 }
 inline float2 load_two(u32 smem) {
     float2 both;

@@ -103,7 +103,7 @@ DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRol
             _AT_128_CAUSAL,
             _AT_128_CAUSAL,
         ),
-        (256, False): (_AT_256, _AT_256, _AT_256),
+        (256, False): (_AT_256, _AT_256, replace(_AT_256, cluster=2, fitted=False)),
         (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, replace(_AT_256_CAUSAL, patient=False)),
     }
 )

@@ -69,6 +69,22 @@ def test_under_a_mask_long_tiles_come_first() -> None:
         assert visits == sorted(visits, reverse=True)
 
 
+@pytest.mark.parametrize(("seqlen", "heads", "bytes_per_head"), [(16_384, 32, 2**22), (65_536, 8, 2**24)])
+def test_short_tiles_even_out_what_the_long_ones_left(seqlen: int, heads: int, bytes_per_head: int) -> None:
+    """Dealt out group by group, the longest list would be nearly 1 % above the mean."""
+    given_out = schedule(
+        seqlen=seqlen,
+        heads=heads,
+        block_m=192,
+        block_n=128,
+        causal=True,
+        bytes_per_head=bytes_per_head,
+        thread_blocks=132,
+    )
+    loads = [sum(tile.n_blocks + fa3_schedule.TILE_COST for tile in tiles) for tiles in given_out]
+    assert max(loads) < 1.002 * sum(loads) / len(loads)
+
+
 def test_heads_whose_k_and_v_do_not_fit_the_cache_together_are_worked_on_one_group_after_the_other() -> None:
     given_out = lists(True, bytes_per_head=fa3_schedule.RESIDENT_BYTES_CAUSAL // 4)
     for tiles in given_out:

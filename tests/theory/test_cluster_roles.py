@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.theory.cluster_roles import DEFAULTS, ClusterRoles, choices, smem
+from app.theory.cluster_roles import BYTE_DEFAULTS, DEFAULTS, ClusterRoles, choices, few_keys, smem
 from app.theory.gpus import GPUS
 from app.theory.hopper_roles import Smem
 
@@ -25,10 +25,42 @@ def test_every_choice_fits_one_sm(head_dim: int, roles: ClusterRoles) -> None:
 @pytest.mark.parametrize(("head_dim", "roles"), LISTED, ids=str)
 def test_scores_probabilities_and_output_fit_a_consumer_s_registers(head_dim: int, roles: ClusterRoles) -> None:
     # 64 rows in 128 threads: half a register for each column of 32-bit numbers, a quarter for 16-bit ones
-    held = roles.block_n // 2 + roles.block_n // 4 + head_dim // 2
+    held = roles.block_n // 2 + roles.block_n // 4 + head_dim // 2 + (head_dim // 4 if roles.held else 0)
     assert held < roles.consumer_registers
     assert roles.block_n % 16 == 0  # the depth of one product
     assert head_dim // 64 % roles.cluster == 0  # thread blocks of a cluster share a block of k by its columns
+
+
+@pytest.mark.parametrize("element_bytes", [1, 2])
+@pytest.mark.parametrize("block_n", [80, 128, 176, 192])
+def test_smaller_products_hold_every_key_of_a_last_block(block_n: int, element_bytes: int) -> None:
+    roles = ClusterRoles(2, block_n, 2, 1, 1, fitted=True)
+    depth = 32 // element_bytes  # of a product, in numbers (PTX ISA, wgmma: k16 of 16 bits, k32 of 8)
+    for seqlen in range(1, 4 * block_n):
+        few = few_keys(roles, seqlen, causal=False, element_bytes=element_bytes)
+        left = seqlen % block_n
+        assert few % depth == 0
+        assert few == 0 if left == 0 else few == 0 or left <= few < block_n
+        assert few_keys(ClusterRoles(2, block_n, 2, 1, 1), seqlen, causal=False) == 0
+    sizes = {few_keys(roles, n, causal=False, element_bytes=element_bytes) for n in range(1, block_n + 1)}
+    assert len(sizes) <= 4, "lengths share machine code"
+
+
+def test_under_a_mask_smaller_products_hold_what_a_consumer_sees() -> None:
+    """Of the first block a tile visits a consumer sees the keys up to its own last row: 64 or all of a block of 128."""
+    for defaults in (*DEFAULTS.items(), *BYTE_DEFAULTS.items()):
+        (_, causal), listed = defaults
+        for roles in listed:
+            if causal and roles.fitted:
+                few = few_keys(roles, 4096, causal=True)
+                seen = {
+                    min((tile * roles.consumers + consumer + 1) * 64 - block * roles.block_n, roles.block_n)
+                    for tile in range(40)
+                    for consumer in range(roles.consumers)
+                    for block in [((tile + 1) * roles.block_m - 1) // roles.block_n]
+                }
+                assert 0 < few < roles.block_n
+                assert any(keys <= few for keys in seen), "no tile would ever use them"
 
 
 def test_there_is_a_default_for_every_kind_of_problem() -> None:

@@ -21,6 +21,7 @@ from app.facts.records import (
     GPU_FIELDS,
     L2_STATES,
     LAUNCHES,
+    ORDERS,
     RUN_FIELDS,
     SCHEMA,
     VERSION_FIELDS,
@@ -57,7 +58,7 @@ def parse(document: Any, record_id: str) -> Record:
 
 
 def _run(value: Any) -> Run:
-    table = _table(value, "run", RUN_FIELDS)
+    table = _table(value, "run", RUN_FIELDS, ("order",))
     gpu = _table(table["gpu"], "run.gpu", GPU_FIELDS)
     versions = _table(table["versions"], "run.versions", VERSION_FIELDS)
     clocks = _table(table["clocks"], "run.clocks", ("before", "after"))
@@ -75,6 +76,8 @@ def _run(value: Any) -> Run:
         raise RecordError(f"run.date: {error}") from error
     if moment.tzinfo is None:
         raise RecordError("run.date must name its time zone")
+    order = table.get("order", ORDERS[0])
+    _one_of(order, ORDERS, "run.order")
     for name in GPU_FIELDS[1:]:
         _whole(gpu[name], f"run.gpu.{name}")
     return Run(
@@ -86,6 +89,7 @@ def _run(value: Any) -> Run:
         dict(versions),
         before,
         after,
+        order,
     )
 
 

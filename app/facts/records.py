@@ -11,6 +11,8 @@ GPU_FIELDS = ("name", "sms", "l2_bytes", "hbm_bytes", "smem_per_sm_bytes")
 VERSION_FIELDS = ("python", "torch", "cuda", "cudnn", "triton", "fa3_wheel")
 CLOCK_FIELDS = ("sm_mhz", "memory_mhz", "power_w", "temperature_c")
 RUN_FIELDS = ("date", "command", "commit", "gpu", "driver", "versions", "clocks")
+# How the kernels of a case follow each other; what a record says that does not say it stands first.
+ORDERS = ("one after the other", "in turns")
 COUNTER_FIELDS = ("duration_us", "xu_instructions", "passes")
 BYTE_FIELDS = ("hbm_read_bytes", "hbm_written_bytes", "l2_to_sm_bytes", "sm_to_l2_bytes")
 CASE_FIELDS = ("kernel", "direction", "dtype", "batch", "num_heads", "seqlen", "head_dim", "causal", "l2")
@@ -43,7 +45,7 @@ class Clocks:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One session of the bench: when, how and on what."""
+    """One session of the bench: when, how and on what. `order`, of ORDERS: in turns all are timed at one clock."""
 
     date: str
     command: str
@@ -53,6 +55,7 @@ class Run:
     versions: Mapping[str, str]
     clocks_before: Clocks
     clocks_after: Clocks
+    order: str = ORDERS[0]
 
 
 @dataclass(frozen=True, slots=True)

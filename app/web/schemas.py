@@ -252,7 +252,7 @@ class RunAnswer(Answer):
 
     id: str = Field(description="name of the record")
     yours: bool = Field(description="made on this machine by its owner; false: part of the exhibit")
-    run: dict[str, Any] = Field(description="date, command, commit, GPU as queried, driver, versions, clocks")
+    run: dict[str, Any] = Field(description="date, command, commit, order, GPU as queried, driver, versions, clocks")
     timings: list[dict[str, Any]] = Field(
         description="rows: kernel, case, times in ms with every sample, TFLOP/s, error, bytes moved and counted, status"
     )

@@ -121,7 +121,18 @@ def test_the_schema_lists_every_field_that_a_complete_environment_has() -> None:
 def test_every_field_of_the_environment_is_read_into_the_record() -> None:
     run = dataclasses.asdict(parse(document(), "one").run)
     clocks = {when: run.pop(f"clocks_{when}") for when in ("before", "after")}
+    assert run.pop("order") == "one after the other", "what a record says that does not say it"
     assert run | {"clocks": clocks} == RUN
+
+
+def test_a_record_says_in_which_order_its_kernels_ran() -> None:
+    turns = document()
+    turns["run"]["order"] = "in turns"
+    assert parse(turns, "one").run.order == "in turns"
+    for value in ("backwards", "", 5, None):
+        turns["run"]["order"] = value
+        with pytest.raises(RecordError, match=r"^run\.order must be one of "):
+            parse(turns, "one")
 
 
 @pytest.mark.parametrize("value", [None, [], True])

@@ -2,8 +2,10 @@
 
 import pytest
 
+from app.facts.record_schema import parse
 from app.kernels.bench import environment
 from app.kernels.bench.environment import MissingEnvironmentError
+from tests.facts.test_timings import RUN
 
 
 def test_clocks_are_read_from_a_line_of_nvidia_smi() -> None:
@@ -43,3 +45,12 @@ def test_without_a_checkout_the_commit_must_be_given(monkeypatch: pytest.MonkeyP
 
 def test_the_date_names_its_time_zone() -> None:
     assert environment.now().endswith("+00:00")
+
+
+def test_a_run_s_header_is_one_that_a_record_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says that the kernels of a case take turns."""
+    for name in ("clocks", "gpu", "driver", "versions"):
+        known = RUN["clocks"]["before"] if name == "clocks" else RUN[name]
+        monkeypatch.setattr(environment, name, lambda known=known: known)
+    header = environment.run_header(["exhibit", "bench"], "abc123")
+    assert parse({"schema": 1, "run": header, "timings": []}, "one").run.order == "in turns"

@@ -70,6 +70,7 @@ def test_every_row_unfolds_to_its_whole_record(whole: str) -> None:
         text = unescape(record)
         for expected in (run["command"], run["commit"], run["driver"], *run["versions"].values()):
             assert expected in text, expected
+        assert f"<dd>timed {run.get('order', 'one after the other')}</dd>" in text
     assert sum("<dt>Error</dt>" in record for record in unfolded) == sum(row["error"] is not None for row in raw_rows())
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.facts.records import CLOCK_FIELDS
+from app.facts.records import CLOCK_FIELDS, ORDERS
 
 FA3_WHEELS = ("tokenspeed-fa3", "fa3-fwd", "flash-attn-3")
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,6 +103,7 @@ def run_header(command: Sequence[str], commit_given: str | None) -> dict[str, An
         "date": now(),
         "command": " ".join(command),
         "commit": commit(commit_given),
+        "order": ORDERS[1],
         "gpu": gpu(),
         "driver": driver(),
         "versions": versions(),

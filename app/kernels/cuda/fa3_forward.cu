@@ -51,8 +51,6 @@ __device__ __forceinline__ void issue_scores(float (&s)[N], const Left& q, u64 k
     wgmma_commit();
 }
 
-constexpr int SOME = FEW ? FEW : BLOCK_N;  // keys of a block of which few are seen
-
 // The first KEYS keys of a block of V, weighed with their probabilities.
 template <int KEYS>
 __device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[P_WORDS], u64 v, int keep) {

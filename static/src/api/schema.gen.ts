@@ -1178,7 +1178,7 @@ export interface components {
             yours: boolean;
             /**
              * Run
-             * @description date, command, commit, GPU as queried, driver, versions, clocks
+             * @description date, command, commit, order, GPU as queried, driver, versions, clocks
              */
             run: {
                 [key: string]: unknown;

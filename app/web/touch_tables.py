@@ -192,6 +192,7 @@ class TouchTables:
     own_kernel: OwnKernel
     rungs: tuple[Rung, ...]
     case: dict[str, Any]
+    library_rates: str  # from the slowest run of it to the fastest, in the case compared; "" with fewer than two
 
 
 def build(registry: Registry, timings: Timings) -> TouchTables:
@@ -206,6 +207,7 @@ def build(registry: Registry, timings: Timings) -> TouchTables:
         own_kernel=_own_kernel(),
         rungs=tuple(_rung(timings.ours(), kernel) for kernel in RUNGS),
         case=CASE,
+        library_rates=_library_rates(timings.ours()),
     )
 
 
@@ -300,6 +302,12 @@ def _own_kernel() -> OwnKernel:
         consumer_rows=hopper_roles.CONSUMER_ROWS,
         smem_limit_bytes=GPUS["h100_sxm5"].smem_per_block_bytes,
     )
+
+
+def _library_rates(timings: Timings) -> str:
+    found = [item.timing.tflops_per_s for item in timings.select(kernel=AGAINST, ran=True, **CASE)]
+    rates = [rate for rate in found if rate is not None]
+    return written((min(rates), max(rates)), "TFLOP/s", digits=3) if len(rates) > 1 else ""
 
 
 def _rung(timings: Timings, kernel: str) -> Rung:

@@ -61,6 +61,17 @@ def test_a_rung_is_set_against_the_library_of_its_own_run_and_case_only(tmp_path
     assert found["fa3_gluon"].share_of_peak == pytest.approx(660e12 / touch_tables.GPUS["h200_sxm"].flops_per_s)
 
 
+def test_the_library_s_own_rates_say_how_far_runs_lie_apart(tmp_path: Path) -> None:
+    def shown() -> str:
+        return touch_tables.build(registry.load(), timings.read(tmp_path, tmp_path / "yours")).library_rates
+
+    assert shown() == ""
+    write(tmp_path, "a.json", on(20, rate("fa3_wheel", 640.4), rate("fa3_wheel", 900, seqlen=512)))
+    assert shown() == "", "one run tells nothing"
+    write(tmp_path, "b.json", on(21, rate("fa3_wheel", 751.2)))
+    assert shown() == "640–751\N{NO-BREAK SPACE}TFLOP/s"
+
+
 def test_the_newest_record_counts_even_if_the_library_is_not_in_it(tmp_path: Path) -> None:
     write(tmp_path, "a.json", on(20, rate("fa3_gluon", 640), rate("fa3_wheel", 640)))
     write(tmp_path, "b.json", on(21, rate("fa3_gluon", 660)))

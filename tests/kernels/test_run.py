@@ -35,7 +35,7 @@ def plan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> run.Plan:
     monkeypatch.setattr(run, "kernel_names", lambda work: ["pretended"])
     monkeypatch.setattr(harness, "CudaClock", FalseClock)
     monkeypatch.setattr(harness, "Flush", lambda size: lambda: None)
-    monkeypatch.setattr(harness, "captured", lambda work: harness.Captured(work, "plain"))
+    monkeypatch.setattr(harness, "captured", lambda work, **_: harness.Captured(work, "plain"))
     monkeypatch.setattr(environment, "run_header", lambda command, commit: json.loads(json.dumps(RUN)))
     monkeypatch.setattr(environment, "clocks", lambda: CLOCKS)
     monkeypatch.setattr(configs, "tile_for", lambda *names: SMALL)
@@ -95,32 +95,51 @@ def test_a_wrong_kernel_is_not_timed(plan: run.Plan) -> None:
     assert status.startswith("cannot run: its result is wrong: o of head")
 
 
-@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("ever", [True, False])
+@pytest.mark.parametrize("when", ["it is made ready", "all are timed"])
 def test_what_does_not_fit_beside_the_others_is_timed_alone(
-    alone: bool, plan: run.Plan, monkeypatch: pytest.MonkeyPatch
+    when: str, ever: bool, plan: run.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`alone`: the second one does not fit even then."""
+    """`ever`: alone it fits. Memory may run out while a kernel is made ready, or when plain calls take turns."""
     import torch
 
-    real, timed, asked = run.Bench._ready, [], []
+    ready, measure, asked = run.Bench._ready, harness.measure, []
+    full = torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate everything")
 
-    def ready(bench: run.Bench, kernel: registry.Kernel, *rest: Any) -> Any:
-        asked.append(kernel.id)
-        if kernel.id == "fa2_triton" and (alone or len(asked) == 2):
-            raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate everything")
-        return real(bench, kernel, *rest)
+    def made_ready(bench: run.Bench, kernel: registry.Kernel, *rest: Any, alone: bool) -> Any:
+        asked.append((kernel.id, alone))
+        if when == "it is made ready" and kernel.id == "fa2_triton" and not (alone and ever):
+            raise full
+        return ready(bench, kernel, *rest, alone=alone)
 
-    def together(bench: run.Bench, case: TimingCase, listed: list[Any]) -> None:
-        timed.append([each.kernel.id for each in listed])
-        listed.clear()
+    def measured(runs: list[harness.Run], *rest: Any, **how: Any) -> list[harness.Summary]:
+        if when == "all are timed" and (len(runs) > 1 or not ever):
+            raise full
+        return measure(runs, *rest, **how)
 
-    monkeypatch.setattr(run.Bench, "_ready", ready)
-    monkeypatch.setattr(run.Bench, "_time_together", together)
-    run.Bench(replace(plan, timing=(FORWARD,))).run()
-    assert asked == ["fa1_triton", "fa2_triton", "fa2_triton"]
-    assert timed == [["fa1_triton"], [] if alone else ["fa2_triton"]]
-    expected = [("fa2_triton", "forward", "warm", "cannot run: CUDA out of memory.")] if alone else []
-    assert rows(plan) == expected
+    monkeypatch.setattr(run.Bench, "_ready", made_ready)
+    monkeypatch.setattr(harness, "measure", measured)
+    run.Bench(replace(plan, timing=(FORWARD,), flushed=False)).run()
+    again = [("fa2_triton", True)] if when == "it is made ready" else [("fa1_triton", True), ("fa2_triton", True)]
+    assert asked == [("fa1_triton", False), ("fa2_triton", False), *again]
+    fits = [True, ever] if when == "it is made ready" else [ever, ever]
+    expected = ["ok" if each else "cannot run: CUDA out of memory." for each in fits]
+    assert [status for *_, status in rows(plan)] == expected
+
+
+def test_no_room_to_flush_keeps_what_was_timed(plan: run.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    measure = harness.measure
+
+    def measured(runs: list[harness.Run], *rest: Any, **how: Any) -> list[harness.Summary]:
+        if how.get("before"):
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return measure(runs, *rest, **how)
+
+    monkeypatch.setattr(harness, "measure", measured)
+    assert run.Bench(replace(plan, timing=(FORWARD,))).run() == 0
+    assert rows(plan) == [row for row in EXPECTED[:4] if row[2] == "warm"]
 
 
 def test_a_library_that_is_missing_leaves_a_row_that_says_so(plan: run.Plan) -> None:

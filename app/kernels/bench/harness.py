@@ -147,10 +147,11 @@ class Captured:
     why_plain: str = ""
 
 
-def captured(run: Run) -> Captured:
+def captured(run: Run, *, may_run_out_of_memory: bool = True) -> Captured:
     """`run` as a CUDA graph; the plain call, with the reason, when it cannot be captured.
 
-    The current stream must not be the default one, which cannot be captured.
+    The current stream must not be the default one, which cannot be captured. torch.OutOfMemoryError when the graph has
+    no room and that is no reason.
     """
     import torch
 
@@ -167,6 +168,8 @@ def captured(run: Run) -> Captured:
         torch.cuda.synchronize()
     except RuntimeError as error:
         torch.cuda.synchronize()
+        if isinstance(error, torch.OutOfMemoryError) and not may_run_out_of_memory:
+            raise
         return Captured(run, "plain", str(error).splitlines()[0])
     return Captured(_Replay(graph, run, kept), "graph")
 

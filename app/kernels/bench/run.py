@@ -193,34 +193,54 @@ class Bench:
             self.record.write()
 
     def _time_case(self, case: TimingCase, problem: Problem, known: check.Truth) -> None:
-        """Time all kernels on one case, together as far as they fit into the GPU's memory together."""
+        """Time all kernels on one case, in turns; what does not fit into the memory beside the others, alone."""
+        able = []
+        for kernel in self.plan.kernels:
+            why = self._cannot(kernel, case)
+            if why is None:
+                able.append(kernel)
+            else:
+                self.progress.step(f"{kernel.id} {case}")
+                self._add(record.row(kernel, case, "warm", cannot=why))
+        for kernel in self._time_group(case, problem, known, able):
+            self._time_group(case, problem, known, [kernel])
+
+    def _time_group(
+        self, case: TimingCase, problem: Problem, known: check.Truth, kernels: Sequence[Kernel]
+    ) -> list[Kernel]:
+        """Time `kernels` in turns. Those for which the memory was not enough, if there were several."""
         import torch
 
         together: list[_Ready] = []
-        for kernel in self.plan.kernels:
-            self.progress.step(f"{kernel.id} {case}")
-            why = self._cannot(kernel, case)
-            if why is None and self.seconds_left() < 0:
-                continue
-            for _ in range(2):
-                try:
-                    if why is None:
-                        together.append(self._ready(kernel, case, problem, known))
-                except torch.OutOfMemoryError as error:
-                    if together:
-                        self._time_together(case, together)
-                        continue  # once more, with the memory to itself
-                    why = _first_line(error)
-                except (RuntimeError, ValueError, ImportError, AssertionError) as error:
-                    why = _first_line(error)
+        too_large: list[Kernel] = []
+        torch.cuda.empty_cache()  # what the last group held
+        for kernel in kernels:
+            if self.seconds_left() < 0:
                 break
-            if why is not None:
-                say(f"{kernel.id} {case}: {why[:160]}")
-                self._add(record.row(kernel, case, "warm", cannot=why))
-        self._time_together(case, together)
+            self.progress.step(f"{kernel.id} {case}")
+            try:
+                together.append(self._ready(kernel, case, problem, known, alone=len(kernels) == 1))
+            except (RuntimeError, ValueError, ImportError, AssertionError) as error:
+                if isinstance(error, torch.OutOfMemoryError) and len(kernels) > 1:
+                    too_large.append(kernel)
+                else:
+                    self._add_cannot(kernel, case, error)
+            torch.cuda.empty_cache()
+        try:
+            if together:
+                self._time_together(case, together)
+        except (RuntimeError, ValueError) as error:
+            if isinstance(error, torch.OutOfMemoryError) and len(kernels) > 1:
+                return [each.kernel for each in together] + too_large
+            for each in together:
+                self._add_cannot(each.kernel, case, error)
+        return too_large
 
-    def _ready(self, kernel: Kernel, case: TimingCase, problem: Problem, known: check.Truth) -> _Ready:
-        """A kernel that was right on `problem` just now. ValueError when it was not; whatever else it raises."""
+    def _ready(self, kernel: Kernel, case: TimingCase, problem: Problem, known: check.Truth, *, alone: bool) -> _Ready:
+        """A kernel that was right on `problem` just now; `alone`: no other holds memory.
+
+        ValueError when it was not right, torch.OutOfMemoryError, and whatever else it raises.
+        """
         if kernel.kind == "peer":
             peers.poison([tensor for tensor in (problem.q, problem.k, problem.v) if tensor is not None])
         bound = kernel.bind()(problem)
@@ -232,7 +252,7 @@ class Bench:
         run = bound.forward if case.direction == "forward" else bound.backward
         if run is None:
             raise ValueError(f"it has no {case.direction} pass")
-        ready = harness.captured(run)
+        ready = harness.captured(run, may_run_out_of_memory=alone)
         names = kernel_names(run)
         block = bound.block if case.direction == "forward" else bound.backward_block
         if kernel.kind == "peer":
@@ -247,8 +267,10 @@ class Bench:
         return _Ready(kernel, ready.run, common)
 
     def _time_together(self, case: TimingCase, together: list[_Ready]) -> None:
-        """Record kernels that are ready, L2 warm, and flushed where it can make a difference; then forget them."""
-        import torch
+        """Record kernels that are ready, L2 warm, and flushed where it can make a difference.
+
+        RuntimeError when one cannot be run any more, ValueError when its time is none.
+        """
 
         def timed(l2: str, ready: Sequence[_Ready], **how: Any) -> list[harness.Summary]:
             summaries = harness.measure([each.run for each in ready], self.clock, **how)
@@ -256,17 +278,17 @@ class Bench:
                 self._add(record.row(each.kernel, case, l2, summary=summary, **each.common))
             return summaries
 
+        warm = timed("warm", together, budget_ms=self.plan.budget_ms)
+        short = [each for each, found in zip(together, warm, strict=True) if found.median < FLUSH_BELOW_MS]
         try:
-            warm = timed("warm", together, budget_ms=self.plan.budget_ms)
-            short = [each for each, found in zip(together, warm, strict=True) if found.median < FLUSH_BELOW_MS]
-            if self.plan.flushed:
+            if self.plan.flushed and short:
                 timed("flushed", short, budget_ms=FLUSHED_SHARE * self.plan.budget_ms, before=self.flush, warm_up_ms=0)
-        except RuntimeError as error:
-            say(f"{case}: {_first_line(error)[:160]}")
-            for each in together:
-                self._add(record.row(each.kernel, case, "warm", cannot=_first_line(error)))
-        together.clear()
-        torch.cuda.empty_cache()
+        except (RuntimeError, ValueError) as error:  # what was timed before stays
+            say(f"{case} flushed: {_first_line(error)[:160]}")
+
+    def _add_cannot(self, kernel: Kernel, case: TimingCase, error: BaseException) -> None:
+        say(f"{kernel.id} {case}: {_first_line(error)[:160]}")
+        self._add(record.row(kernel, case, "warm", cannot=_first_line(error)))
 
     def _add(self, row: dict[str, Any]) -> None:
         why = self.record.add(row)

@@ -37,7 +37,7 @@ from app.web.contexts import (
     Preset,
 )
 from app.web.queries import MeasurementsQuery
-from app.web.rendering import environment
+from app.web.rendering import environment, without_indentation
 from app.web.stops import PER_OCTAVE, seqlen_stops
 from app.web.stored import Stored, from_body, send_stored
 
@@ -176,7 +176,7 @@ class Site:
 
     def _render(self, template: str, context: Any) -> str:
         values = {item.name: getattr(context, item.name) for item in fields(context)}
-        return self.jinja.get_template(template).render(values)
+        return without_indentation(self.jinja.get_template(template).render(values))
 
     def _store(self, template: str, context: Any) -> Stored:
         return from_body(HTML, self._render(template, context).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def environment(templates: Path, registry: Registry, glossary: Mapping[str, Term
     jinja.filters["signed"] = lambda value: f"{value:g}".replace("-", MINUS)
     jinja.filters["tiny"] = lambda value: number(value, 2)
     return jinja
+
+
+def without_indentation(page: str) -> str:
+    """The page with lines that begin at their first letter and none empty: the same to a reader, less to send.
+
+    Lines within a `pre` would change, so those of the templates have one line.
+    """
+    return re.sub(r"\n\s+", "\n", page)
 
 
 def decimal_bytes(count: int) -> str:

@@ -141,3 +141,16 @@ def test_what_a_template_uses_is_what_its_context_documents(template: str, conte
         waiting += [name for name in meta.find_referenced_templates(tree) if name]
     documented = {item.name for item in fields(context)}
     assert used - set(jinja.globals) - {"chapter"} == documented
+
+
+@pytest.mark.parametrize("address", ["/", "/measurements?kernel=fa3_cuda", "/numbers", "/glossary"])
+def test_no_line_is_empty_or_begins_with_a_blank(client: TestClient, address: str) -> None:
+    lines = client.get(address).text.split("\n")
+    assert [line for line in lines[:-1] if not line or line[0].isspace()] == []
+
+
+def test_text_whose_blanks_count_has_one_line() -> None:
+    """Or taking the indentation away would change it."""
+    for path in paths.templates().rglob("*.html"):
+        for text in re.findall(r"<(?:pre|textarea)\b.*?</", path.read_text(encoding="utf-8"), re.DOTALL):
+            assert "\n" not in text, path

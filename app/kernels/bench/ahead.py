@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from app.kernels import configs, registry
 from app.kernels.bench.cases import CheckCase
+from app.kernels.bench.progress import first_line
 
 MOST_WORKERS = 14
 
@@ -66,7 +67,7 @@ def compile_all(jobs: Sequence[Job], compute_capability: tuple[int, int]) -> lis
                 if error is not None:
                     job = waiting[future]
                     choice = job.tile or job.backward_tile or job.roles or job.backward_roles or ""
-                    failed.append(f"{job.kernel} {job.case} {choice}: {(str(error).splitlines() or [''])[0]}")
+                    failed.append(f"{job.kernel} {job.case} {choice}: {first_line(error)}")
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)  # what has not begun need not be waited for
             raise

@@ -14,6 +14,7 @@ from app.kernels import registry
 from app.kernels.bench import check
 from app.kernels.bench.cases import CheckCase
 from app.kernels.bench.cli import at_least_one
+from app.kernels.bench.progress import first_line
 from app.kernels.problem import DTYPES, HEAD_DIMS
 
 SEED = 0
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
             found = check.results(bound, case.direction)
         torch.cuda.synchronize()
     except (RuntimeError, ValueError, ImportError) as error:
-        return _fail(f"{case}: {(str(error).splitlines() or [type(error).__name__])[0]}", 2)
+        return _fail(f"{case}: {first_line(error)}", 2)
     print(f"{kernel.id} ran ({given.runs} x): {case}")
     if given.judge:
         verdict = check.judge(found, check.truth(problem, bound), case.dtype)

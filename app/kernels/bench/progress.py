@@ -36,3 +36,8 @@ class Progress:
 def say(line: str) -> None:
     """One line for the reader, at once."""
     print(line, flush=True)
+
+
+def first_line(error: BaseException) -> str:
+    """Of its message, or the error's kind where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from app.kernels import capability, peers
 from app.kernels.bench import ahead, check, checking, counters, environment, harness, record, tune
 from app.kernels.bench.cases import TimingCase
-from app.kernels.bench.progress import Progress, say
+from app.kernels.bench.progress import Progress, first_line, say
 from app.kernels.registry import Kernel
 
 if TYPE_CHECKING:
@@ -67,10 +67,6 @@ class _Ready:
     common: dict[str, Any]
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-
-
 class Bench:
     """The state of one run."""
 
@@ -116,7 +112,7 @@ class Bench:
             say("stopped; what is done is kept")
         except RuntimeError as error:
             # a kernel that broke the GPU's context ends the run, not the record
-            say(f"the run broke off: {_first_line(error)}")
+            say(f"the run broke off: {first_line(error)}")
             right = False
         self.record.run = environment.with_clocks_after(self.record.run)
         self.record.write()
@@ -186,7 +182,7 @@ class Bench:
                 heads = HEADS_WHEN_LONG if case.seqlen >= LONG_SEQLEN else None
                 known = check.truth(problem, most_heads=heads)
             except torch.OutOfMemoryError as error:
-                say(f"{case}: {_first_line(error)}")
+                say(f"{case}: {first_line(error)}")
                 continue
             self._time_case(case, problem, known)
             del problem, known
@@ -284,11 +280,11 @@ class Bench:
             if self.plan.flushed and short:
                 timed("flushed", short, budget_ms=FLUSHED_SHARE * self.plan.budget_ms, before=self.flush, warm_up_ms=0)
         except (RuntimeError, ValueError) as error:  # what was timed before stays
-            say(f"{case} flushed: {_first_line(error)[:160]}")
+            say(f"{case} flushed: {first_line(error)[:160]}")
 
     def _add_cannot(self, kernel: Kernel, case: TimingCase, error: BaseException) -> None:
-        say(f"{kernel.id} {case}: {_first_line(error)[:160]}")
-        self._add(record.row(kernel, case, "warm", cannot=_first_line(error)))
+        say(f"{kernel.id} {case}: {first_line(error)[:160]}")
+        self._add(record.row(kernel, case, "warm", cannot=first_line(error)))
 
     def _add(self, row: dict[str, Any]) -> None:
         why = self.record.add(row)

@@ -9,6 +9,7 @@ from app.kernels import configs, registry
 from app.kernels.bench import check, harness
 from app.kernels.bench.ahead import Job
 from app.kernels.bench.cases import TimingCase
+from app.kernels.bench.progress import first_line
 
 DEVICE = "cuda"
 BUDGET_MS, WARM_UP_MS = 60.0, 100.0  # a GPU that is tuned is at work, choice after choice
@@ -98,7 +99,7 @@ def tune(listed: Sequence[Candidate], report: Callable[[str], None], may_go_on: 
                     continue
                 runs[tile] = harness.captured(run).run
             except (RuntimeError, ValueError) as error:
-                notes.append(f"{tile}: {(str(error).splitlines() or [type(error).__name__])[0][:100]}")
+                notes.append(f"{tile}: {first_line(error)[:100]}")
         if runs:
             timed = harness.measure(
                 list(runs.values()), harness.CudaClock(), budget_ms=BUDGET_MS, warm_up_ms=WARM_UP_MS

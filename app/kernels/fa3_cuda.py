@@ -19,7 +19,7 @@ from app.kernels import configs, fa3_cuda_backward, fa3_work, launching, nvrtc, 
 from app.kernels.launching import strides_for_tma
 from app.kernels.problem import LOG2_E, Bound, Forward, Problem, Sizes, check
 from app.theory.backward_roles import BLOCK_N, HEAD_DIMS
-from app.theory.cluster_roles import few_keys, smem
+from app.theory.cluster_roles import SUM_COLUMNS, few_keys, smem
 from app.theory.shapes import BlockShape
 
 
@@ -64,6 +64,8 @@ def compiled(
         "RELYING": int(shape.relying),
         "HELD": int(shape.held),
         "FEW": few,
+        "CODED": int(shape.coded),
+        "AGREEING": int(shape.agreeing),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),
         "FP8": int(numbers == "e4m3"),
@@ -73,7 +75,8 @@ def compiled(
     name, left = ("product_hs", "held") if shape.held else ("product_ss", "smem")
     columns = sorted({shape.block_n, few} - {0})
     scores = [wgmma.product(name, count, numbers or dtype, left=left) for count in columns]
-    output = wgmma.product("product_rs", head_dim, numbers or dtype, left="registers")
+    o_columns = head_dim + SUM_COLUMNS * shape.coded
+    output = wgmma.product("product_rs", o_columns, numbers or dtype, left="registers")
     return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(*scores, output))
 
 

@@ -53,7 +53,7 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     head_dim, causal, q = sizes.head_dim, problem.causal, problem.q
     shape = roles or configs.cluster_roles_for(head_dim, causal, sizes.seqlen_q, "fa3_fp8_cuda")
     q8, k8 = quantize(q, configs.CONSUMER_ROWS), quantize(problem.k, shape.block_n)
-    v8 = quantize(problem.v, shape.block_n, turn=True)
+    v8 = quantize(problem.v, shape.block_n, turn=True, summing=shape.coded)
     out = Output.of(problem, sizes, shape, element_bytes=1)
     q_scales, kv_scales = scale_tables(q8, k8, v8, problem.softmax_scale, shape.consumers * shape.cluster)
 
@@ -65,12 +65,12 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
     few = few_keys(shape, sizes.seqlen_k, causal=causal, element_bytes=1)
     if launching.compiling():
         compiled(head_dim, causal, out.dtype, shape, "e4m3", few)
-        return Bound(out.combined, block=block, settings=settings, meant=meant)
+        return Bound(out.combined, block=block, settings=settings, meant=meant, coded=shape.coded)
     kernel = _loaded(head_dim, causal, out.dtype, compiled_part(shape), few, q.device.index or 0)
     places = (
         (q8.numbers, shape.block_m, head_dim // 128, 128),
         (k8.numbers, shape.block_n // shape.cluster, 1, 128),
-        (v8.numbers, head_dim // shape.cluster, 1, V_CHUNK_BYTES),
+        (v8.numbers, v8.numbers.shape[2] // shape.cluster, 1, V_CHUNK_BYTES),
     )
     maps: list[Any] = [nvrtc.tensor_map(numbers, strides_for_tma(numbers), *box) for numbers, *box in places]
     given = _Arguments(
@@ -86,4 +86,4 @@ def bind(problem: Problem, roles: configs.ClusterRoles | None = None) -> Bound:
         assert held
         return out.launched(kernel, shape, [*maps, given])
 
-    return Bound(run, block=block, settings=settings, meant=meant)
+    return Bound(run, block=block, settings=settings, meant=meant, coded=shape.coded)

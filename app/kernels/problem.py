@@ -71,7 +71,8 @@ class Bound:
     `backward` belongs to the forward pass made when it was bound. The blocks are those really used, None where a
     library keeps them to itself; `settings` names what else was chosen. `pattern` is there for approximate attention:
     what is computed, exactly, are the blocks it keeps. `meant` is there when the inputs were quantised: it gives the
-    problem whose q, k and v the quantised numbers stand for, in fp32.
+    problem whose q, k and v the quantised numbers stand for, in fp32. `coded`: probabilities are made as e4m3's codes,
+    along a straight line between powers of two, and row sums are sums of those.
     """
 
     forward: Callable[[], Forward]
@@ -81,6 +82,7 @@ class Bound:
     settings: str = ""
     pattern: BlockPattern | None = None
     meant: Callable[[], Problem] | None = None
+    coded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

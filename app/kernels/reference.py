@@ -83,7 +83,7 @@ def _attention(
     do = None if problem.do is None else of_heads(problem.do, heads).to(dtype)
     rows_at_once = max(1, CHUNK_ENTRIES // (len(heads) * k.shape[1]))
     kept_blocks = None if pattern is None else torch.tensor(pattern.kept, device=q.device)
-    by_chunk: dict[str, list[torch.Tensor]] = {"o": [], "lse": [], "dq": [], "spread": []}
+    by_chunk: dict[str, list[torch.Tensor]] = {"o": [], "lse": [], "dq": [], "spread": [], "weight": []}
     dk, dv = (torch.zeros(k.shape, dtype=wide, device=k.device) for _ in range(2))
     for start in range(0, q.shape[1], rows_at_once):
         rows = slice(start, min(start + rows_at_once, q.shape[1]))
@@ -100,6 +100,7 @@ def _attention(
         by_chunk["lse"].append(torch.logsumexp(scores.to(wide), -1))
         if spread:
             by_chunk["spread"].append((probs.square() @ v.square().sum(-1, keepdim=True)).sqrt().squeeze(-1))
+            by_chunk["weight"].append(probs.square().sum(-1).sqrt())
         if do is None:
             continue
         dprobs = do[:, rows] @ v.mT

@@ -24,6 +24,9 @@ class ClusterRoles:
     maximum of its second row is taken. `relying`: only the first consumer waits for blocks of k and v, the others rely
     on its turn having come before theirs. `held`: q lies in registers while its tile lasts, so that products need not
     read it from shared memory. `fitted`: a block of which few keys are seen takes smaller products (`few_keys`).
+    `coded`: e4m3 probabilities are made as codes, without exponentials, and tensor cores take the rows' sums (of V with
+    SUM_COLUMNS more). `agreeing`: maxima are compared as floats until a consumer's warps agree that none is negative,
+    then as integers, three at a time; else always as integers, and checked.
     `cut_last`: without a mask the last tiles, too few for all SMs, are cut along k and v where that pays.
     """
 
@@ -42,6 +45,8 @@ class ClusterRoles:
     relying: bool = False
     held: bool = False
     fitted: bool = False
+    coded: bool = False
+    agreeing: bool = False
     cut_last: bool = False
 
     @property
@@ -66,75 +71,81 @@ class ClusterRoles:
             "relying": self.relying,
             "held": self.held,
             "fitted": self.fitted,
+            "coded": self.coded,
+            "agreeing": self.agreeing,
             "cut": self.cut_last,
         }
         unusual = "".join(f" {name}" for name, on in named.items() if on)
         return f"{self.consumers} consumers x{self.block_n} s{self.stages}{unusual}"
 
 
+SUM_COLUMNS = 8  # beside V's own with `coded`: as few as a tensor-core instruction can have more
 PRODUCT_BYTES = 32  # of a row that one tensor-core instruction takes
 TILE_BYTES = 20  # five numbers say which tile is worked on
 
-# Up to these lengths sequences count as short and as middling: what is fastest there need not be for long ones.
-SHORT, MIDDLING = 1024, 6144
+# Up to these lengths sequences count as short, middling and long: what is fastest there need not be beyond.
+SHORT, MIDDLING, LONG = 1024, 6144, 24576
 
 # A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64.
 _AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32, cut_last=True)
-_AT_64_LONG = replace(_AT_64, late=10, lazy=True, patient=True, relying=True)
-_AT_64_DRAWN = ClusterRoles(3, 128, 2, 2, 1, 160, 32, late=25, drawn=True, fitted=True)
-_AT_64_SHORT_DRAWN = ClusterRoles(2, 128, 3, 1, 1, patient=True, drawn=True, relying=True, held=True, fitted=True)
-_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, patient=True, ordered=True, relying=True, cut_last=True)
+_AT_64_MIDDLING = replace(_AT_64, late=10, agreeing=True)
+_AT_64_LONG = replace(_AT_64_MIDDLING, lazy=True, patient=True, relying=True)
+_AT_64_CAUSAL = replace(_AT_64_MIDDLING, drawn=True, fitted=True, cut_last=False)
+_AT_64_SHORT_CAUSAL = ClusterRoles(
+    2, 128, 3, 1, 1, patient=True, drawn=True, relying=True, held=True, fitted=True, agreeing=True
+)
+_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, patient=True, ordered=True, cut_last=True)
 # As many keys a block as there is room for: the waits and shuffles of a visit then weigh less.
-_AT_128_LONG = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True, cut_last=True)
-_AT_128_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=True, fitted=True)
-_AT_256 = ClusterRoles(2, 80, 2, 1, 1, lazy=True, relying=True, fitted=True, cut_last=True)
-_AT_256_CAUSAL = ClusterRoles(2, 80, 2, 1, 1, lazy=True, patient=True, fitted=True)
+_AT_128_LONG = ClusterRoles(
+    2, 176, 2, 1, 2, late=20, lazy=True, ordered=True, relying=True, agreeing=True, cut_last=True
+)
+_AT_128_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, held=True, fitted=True)
+_AT_128_VERY_LONG_CAUSAL = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, agreeing=True)
+_AT_256 = ClusterRoles(2, 80, 2, 1, 1, lazy=True, fitted=True, cut_last=True)
+_AT_256_CAUSAL = replace(_AT_256, drawn=True, cut_last=False)
 
-# (head_dim, causal) → for short, middling and long sequences (`kind_of_length`). Sharing loads in a cluster saves half
-# of the bytes from the L2 cache and the power for them, but its thread blocks wait for each other, the more so under a
-# mask, where they see different blocks. Tiles that differ in length are dealt out or drawn, whichever was faster.
-DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
+# (head_dim, causal) → for short, middling, long and very long sequences (`kind_of_length`). Sharing loads in a cluster
+# saves half of the bytes from the L2 cache and the power for them, but its thread blocks wait for each other, the more
+# so under a mask, where they see different blocks. Tiles that differ in length are dealt out or drawn, whichever was
+# faster.
+ByLength = tuple[ClusterRoles, ClusterRoles, ClusterRoles, ClusterRoles]
+DEFAULTS: Mapping[tuple[int, bool], ByLength] = MappingProxyType(
     {
-        (64, False): (_AT_64, _AT_64, _AT_64_LONG),
-        (64, True): (_AT_64_SHORT_DRAWN, _AT_64_DRAWN, _AT_64_DRAWN),
-        (128, False): (_AT_128, _AT_128, _AT_128_LONG),
-        (128, True): (
-            replace(_AT_128_CAUSAL, q_stages=2, relying=True, held=False),
-            _AT_128_CAUSAL,
-            _AT_128_CAUSAL,
-        ),
-        (256, False): (_AT_256, _AT_256, replace(_AT_256, cluster=2, fitted=False)),
-        (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, replace(_AT_256_CAUSAL, patient=False)),
+        (64, False): (_AT_64, _AT_64_MIDDLING, _AT_64_LONG, _AT_64_LONG),
+        (64, True): (_AT_64_SHORT_CAUSAL, _AT_64_CAUSAL, _AT_64_CAUSAL, _AT_64_CAUSAL),
+        (128, False): (_AT_128, replace(_AT_128, agreeing=True), _AT_128_LONG, _AT_128_LONG),
+        (128, True): (_AT_128_CAUSAL, _AT_128_CAUSAL, _AT_128_CAUSAL, _AT_128_VERY_LONG_CAUSAL),
+        (256, False): (_AT_256, _AT_256, _AT_256, replace(_AT_256, cluster=2, fitted=False)),
+        (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_CAUSAL),
     }
 )
 
-# (head_dim, causal) → with e4m3 numbers, where blocks of 192 keys fit the registers (they must be multiples of 64).
-# Left to itself the compiler waits for PV before most of the exponentials, which here take as long as the products.
-_BYTES_128 = ClusterRoles(2, 128, 3, 2, 2)
-_BYTES_192 = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, patient=True)
+# (head_dim, causal) → with e4m3 numbers; blocks are multiples of 64 keys, and 192 are what fits the registers at 128.
+_BYTES_AT_128 = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, lazy=True, coded=True, cut_last=True)
+_BYTES_AT_128_SHORT = replace(_BYTES_AT_128, late=5, fitted=True, cut_last=False)
+_BYTES_AT_128_CAUSAL = replace(_BYTES_AT_128_SHORT, relying=True)
 _BYTES_AT_256 = ClusterRoles(2, 128, 2, 2, 1, 240, 24, drawn=True)
 _BYTES_AT_256_LAZY = replace(_BYTES_AT_256, lazy=True)
-BYTE_DEFAULTS: Mapping[tuple[int, bool], tuple[ClusterRoles, ClusterRoles, ClusterRoles]] = MappingProxyType(
+_BYTES_AT_256_LONG = replace(_BYTES_AT_256_LAZY, late=20, drawn=False, cut_last=True)
+_BYTES_AT_256_LONG_CAUSAL = replace(_BYTES_AT_256_LONG, cut_last=False)
+BYTE_DEFAULTS: Mapping[tuple[int, bool], ByLength] = MappingProxyType(
     {
-        (128, False): (
-            replace(_BYTES_192, drawn=True),
-            replace(_BYTES_192, drawn=True),
-            replace(_BYTES_192, cut_last=True),
+        (128, False): (_BYTES_AT_128_SHORT, _BYTES_AT_128, _BYTES_AT_128, _BYTES_AT_128),
+        (128, True): (
+            replace(_BYTES_AT_128_SHORT, late=50),
+            _BYTES_AT_128_CAUSAL,
+            _BYTES_AT_128_CAUSAL,
+            _BYTES_AT_128_CAUSAL,
         ),
-        (128, True): (_BYTES_128, replace(_BYTES_192, fitted=True), replace(_BYTES_192, fitted=True)),
-        (256, False): (
-            _BYTES_AT_256,
-            _BYTES_AT_256_LAZY,
-            replace(_BYTES_AT_256_LAZY, late=25, drawn=False, cut_last=True),
-        ),
-        (256, True): (_BYTES_AT_256, _BYTES_AT_256_LAZY, _BYTES_AT_256_LAZY),
+        (256, False): (_BYTES_AT_256, _BYTES_AT_256_LAZY, _BYTES_AT_256_LONG, _BYTES_AT_256_LONG),
+        (256, True): (_BYTES_AT_256, _BYTES_AT_256_LAZY, _BYTES_AT_256_LONG_CAUSAL, _BYTES_AT_256_LONG_CAUSAL),
     }
 )
 
 
 def kind_of_length(seqlen: int) -> int:
-    """0 for a short sequence, 1 for a middling one, 2 for a long one."""
-    return (seqlen > SHORT) + (seqlen > MIDDLING)
+    """0 for a short sequence, 1 for a middling one, 2 for a long one, 3 for a very long one."""
+    return (seqlen > SHORT) + (seqlen > MIDDLING) + (seqlen > LONG)
 
 
 def choices(head_dim: int) -> tuple[ClusterRoles, ...]:
@@ -171,9 +182,10 @@ def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYT
     tile it holds. o leaves from registers.
     """
     row = head_dim * element_bytes
+    sums = SUM_COLUMNS * element_bytes if roles.coded else 0
     return Smem(
         q=roles.q_stages * roles.block_m * row,
-        kv=2 * roles.stages * roles.block_n * row,
+        kv=roles.stages * roles.block_n * (2 * row + sums),
         o=0,
         barriers=2 * (roles.q_stages + 2 * roles.stages) * BARRIER_BYTES + roles.q_stages * TILE_BYTES,
     )

@@ -23,6 +23,7 @@ NEED_TORCH = {
         "fp8_ahead",
         "fp8_emulated",
         "fp8_quantize",
+        "maxima_emulated",
         "problem",
         "reference",
         "rounded",

@@ -7,26 +7,47 @@ tensor cores' sums, and their precision.
 import torch
 
 from app.kernels.fa3_fp8_gluon import SHIFT
-from app.kernels.fa3_fp8_quantize import LARGEST, Quantized, key_of_place, scale_tables
+from app.kernels.fa3_fp8_quantize import (
+    LARGEST,
+    LEAST,
+    SUM_COLUMNS,
+    Quantized,
+    key_of_place,
+    scale_tables,
+    write_sum_columns,
+)
 from app.kernels.problem import Bound, Forward, Problem
 
 WRONG = ("v_in_its_own_order", "k_scale_of_next_block", "v_scale_left_out_of_sum", "no_rescale", "shift_left_in_lse")
 LN_2 = 0.6931471805599453
 
 
-def quantized(x: torch.Tensor, rows: int, turned: bool = False) -> Quantized:
+def quantized(x: torch.Tensor, rows: int, turned: bool = False, summing: bool = False) -> Quantized:
     """What `fa3_fp8_quantize.quantize` makes, by PyTorch."""
     batch, heads, seqlen, head_dim = x.shape
     filled = torch.nn.functional.pad(x.float(), (0, 0, 0, -seqlen % rows))
     blocks = filled.view(batch, heads, -1, rows, head_dim)
     scales = blocks.abs().amax((-2, -1)) / LARGEST
+    if summing:
+        least = scales.amax(-1, keepdim=True) * LEAST
+        scales = torch.maximum(scales, least)
+        scales = torch.where(scales == 0, 0.0, torch.exp2(torch.ceil(torch.log2(scales.double())))).float()
     divisor = torch.where(scales == 0, 1.0, scales)
     numbers = (blocks / divisor[..., None, None]).view_as(filled).to(torch.float8_e4m3fn)
     if not turned:
         return Quantized(numbers[:, :, :seqlen], scales, rows)
     places = key_of_place(torch.arange(filled.shape[2]))
     turned_numbers = numbers.float()[:, :, places].mT.to(torch.float8_e4m3fn)
-    return Quantized(turned_numbers.contiguous(), scales, rows, turned=True)
+    if summing:
+        more = torch.empty((batch, heads, SUM_COLUMNS, filled.shape[2]), dtype=turned_numbers.dtype)
+        turned_numbers = torch.cat((turned_numbers, more), 2)
+        write_sum_columns(turned_numbers, scales, rows)
+    return Quantized(turned_numbers.contiguous(), scales, rows, turned=True, summing=summing)
+
+
+def quantize(x: torch.Tensor, rows: int, *, turn: bool = False, summing: bool = False) -> Quantized:
+    """In the place of `fa3_fp8_quantize.quantize`."""
+    return quantized(x, rows, turn, summing)
 
 
 def placed(probs: torch.Tensor) -> torch.Tensor:

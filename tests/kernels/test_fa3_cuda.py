@@ -2,6 +2,8 @@
 tensor-core instructions name every register once."""
 
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,24 @@ def assert_runs_freely(cubin: nvrtc.Cubin) -> None:
     assert spilled
     assert sum(map(int, spilled)) == 0
     assert "erialized" not in cubin.log  # ptxas says so when it makes WGMMAs wait for one another
+
+
+def test_codes_and_maxima_take_the_instructions_they_were_made_for() -> None:
+    """A word of four codes is two instructions that convert and pack; of three bits' maxima one is made."""
+    triton = pytest.importorskip("triton")  # it brings the disassembler
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    roles = cluster_roles.BYTE_DEFAULTS[128, False][2]
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        cubin = fa3_cuda.compiled(128, False, "bf16", fa3_cuda.compiled_part(roles), "e4m3")
+        Path(file.name).write_bytes(cubin.code)
+        listing = subprocess.run([tool, "-sass", file.name], capture_output=True, text=True, check=True).stdout
+    visits = listing.count("QGMMA.64x192x32") // 4
+    words = roles.block_n // 8
+    assert visits > 0
+    assert listing.count("F2IP.U8.F32.NTZ") == 2 * words * visits
+    assert listing.count("VIMNMX3") == roles.block_n // 4 * visits
+    for word in ("I2IP", "F2FP.SATFINITE.E4M3"):
+        assert word not in listing
 
 
 EVERYTHING = [

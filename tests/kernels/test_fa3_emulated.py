@@ -69,7 +69,7 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED], ids=str)
+@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, replace(IN_ORDER, agreeing=True)], ids=str)
 def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
     found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message

@@ -4,6 +4,7 @@ Triton's interpreter does not carry when it rounds to e4m3, so PyTorch quantises
 """
 
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,23 +31,39 @@ CODE = [
     for roles in cluster_roles.byte_choices(head_dim)
 ]
 IN_PAIRS = ClusterRoles(2, 192, 3, 2, 2, late=50, lazy=True)
+CODED = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, lazy=True, coded=True)
 WRONG = {
     "V's scale left out of the sum": ("fmaf(even + odd, scale.back, rows.sum[half])", "even + odd + rows.sum[half]"),
     "V's scale left out of the exponent": ("rows.max[half] - (scale.lift + SHIFT)", "rows.max[half] - SHIFT"),
     "shift left in lse": ("log2_fast(sum) - SHIFT", "log2_fast(sum)"),
     "words in another order": (
-        "s[first], s[first + 1], s[first + 4], s[first + 5]",
-        "s[first], s[first + 1], s[first + 2], s[first + 3]",
+        "pack_four(s[first], s[first + 1], s[first + 4], s[first + 5])",
+        "pack_four(s[first], s[first + 1], s[first + 2], s[first + 3])",
     ),
     "the scale of another block": ("max(tile.first_block + block, 0)", "max(tile.first_block + block - 1, 0)"),
-    "V's chunks apart": ("step / 2 * (HEAD_DIM * 64 / 16)", "step / 2 * (HEAD_DIM * 128 / 16)"),
-    "half of V's rows": ("(c * HEAD_DIM + rank * V_ROWS) * 64", "(c * HEAD_DIM) * 64"),
+    "V's chunks apart": ("step / 2 * (O_COLUMNS * 64 / 16)", "step / 2 * (O_COLUMNS * 128 / 16)"),
+    "half of V's rows": ("(c * O_COLUMNS + rank * V_ROWS) * 64", "(c * O_COLUMNS) * 64"),
+}
+SUMS = "o[HEAD_DIM / 2 + 2 * half]"
+WRONG_CODES = {
+    "V's scale left out of the code": ("rows.max[half] - scale.lift;", "rows.max[half];"),
+    "the largest number is another": ("TOP_CODE = 126,", "TOP_CODE = 120,"),
+    "shift left in lse": ("log2_fast(sum) - SHIFT", "log2_fast(sum)"),
+    "words in another order": (
+        "four_bytes(s[first], s[first + 1], s[first + 4], s[first + 5])",
+        "four_bytes(s[first], s[first + 1], s[first + 2], s[first + 3])",
+    ),
+    "the last visit's sums left out": (f"rows.sum[half] + {SUMS}) * unit", "rows.sum[half]) * unit"),
+    "sums are not rescaled": (f"fmaf({SUMS}, rescale[half], rows.sum[half])", f"{SUMS} + rows.sum[half]"),
+    "sums are taken twice": (f"{SUMS} = o[HEAD_DIM / 2 + 2 * half + 1] = 0;", ""),
+    "sums in another unit": ("* unit;", "* 1.0f;"),
+    "no room for the sums' columns": ("(ROW_BYTES + O_COLUMNS - HEAD_DIM)", "ROW_BYTES"),
 }
 
 
 @pytest.fixture(autouse=True)
 def _quantised_by_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fa3_fp8_cuda, "quantize", lambda x, rows, turn=False: fp8_emulation.quantized(x, rows, turn))
+    monkeypatch.setattr(fa3_fp8_cuda, "quantize", fp8_emulation.quantize)
 
 
 def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles) -> check.Verdict:
@@ -65,14 +82,21 @@ def test_every_choice_is_right(folder: Path, head_dim: int, causal: bool, roles:
         assert found.ok, (seqlen, found.message)
 
 
+AWKWARD: dict[str, dict[str, object]] = {
+    "shared heads": {"num_heads": 4, "num_heads_kv": 2, "batch": 2},
+    "large values": {"spread": 30.0},
+    "very large values": {"spread": 1000.0},
+    "blocks of unequal size": {"uneven": 1.0},
+    "blocks of very unequal size": {"uneven": 4.0},
+    "fp16": {"dtype": "fp16"},
+}
+
+
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize(
-    "more",
-    [{"num_heads": 4, "num_heads_kv": 2, "batch": 2}, {"spread": 30.0}, {"uneven": 1.0}, {"dtype": "fp16"}],
-    ids=["shared heads", "large values", "blocks of unequal size", "fp16"],
-)
-def test_awkward_problems(folder: Path, causal: bool, more: dict[str, object]) -> None:
-    found = verdict(Emulator(folder), forward(600, 128, causal, **more), IN_PAIRS)
+@pytest.mark.parametrize("roles", [IN_PAIRS, CODED], ids=str)
+@pytest.mark.parametrize("more", AWKWARD.values(), ids=AWKWARD)
+def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more: dict[str, object]) -> None:
+    found = verdict(Emulator(folder), forward(600, 128, causal, **more), roles)
     assert found.ok, found.message
 
 
@@ -91,8 +115,9 @@ def test_two_emulated_kernels_in_one_process_share_nothing(folder: Path) -> None
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_no_order_of_events_matters(folder: Path, seed: int) -> None:
-    found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), IN_PAIRS)
+@pytest.mark.parametrize("roles", [IN_PAIRS, replace(CODED, fitted=True)], ids=str)
+def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
+    found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message
 
 
@@ -101,3 +126,9 @@ def test_a_wrong_kernel_is_found(folder: Path, edit: tuple[str, str]) -> None:
     """Of blocks whose scales differ; how the threads' order is found wrong the 16-bit test shows."""
     problem = forward(777, 128, False, uneven=1.0)
     assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), problem, IN_PAIRS), seeds=1)
+
+
+@pytest.mark.parametrize("edit", WRONG_CODES.values(), ids=WRONG_CODES)
+def test_a_kernel_with_wrong_codes_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    problem = forward(777, 128, False, uneven=1.0)
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), problem, CODED), seeds=1)

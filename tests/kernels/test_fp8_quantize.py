@@ -40,6 +40,38 @@ def test_what_needs_no_rounding_comes_back_exactly(
         assert found.numbers.shape == (2, 2, head_dim, -(-seqlen // rows) * rows)
 
 
+@pytest.mark.parametrize(("seqlen", "rows"), [(1, 192), (150, 64), (500, 192)])
+def test_columns_that_sum_weigh_every_block_alike(seqlen: int, rows: int, device: str) -> None:
+    """A probability comes multiplied with V's scale; times the column's number that is the same for all blocks."""
+    x = representable(seqlen, 128, rows, torch.float16, device)
+    found = quantizing.quantize(x, rows, turn=True, summing=True)
+    expected = fp8_emulation.quantized(x.cpu(), rows, turned=True, summing=True)
+    assert torch.equal(found.scales.cpu(), expected.scales)
+    assert torch.equal(found.numbers.float().cpu(), expected.numbers.float())
+    assert torch.equal(found.values(seqlen), x.float())
+    exponents = torch.frexp(found.scales[found.scales > 0])[0]
+    assert bool((exponents == 0.5).all()), "powers of two"
+    summing = found.numbers.float()[..., -quantizing.SUM_COLUMNS :, :]
+    assert not bool(summing[..., 1:, :].any())
+    weighed = summing[..., 0, :] * found.scales.repeat_interleave(rows, 2)
+    largest = found.scales.amax(2, keepdim=True)
+    there = (found.scales > 0).repeat_interleave(rows, 2)
+    assert torch.equal(weighed[there], (quantizing.UNIT * largest).expand_as(there)[there])
+
+
+def test_a_block_that_is_tiny_beside_its_head_has_a_scale_its_column_can_say(device: str) -> None:
+    x = torch.full((1, 1, 128, 64), 2.0**-9, dtype=torch.float16, device=device)
+    x[:, :, 64:] = 2.0**-9 * 2.0**-14
+    x[:, :, :64] = 30000.0
+    found = quantizing.quantize(x, 64, turn=True, summing=True)
+    assert float(found.scales[0, 0, 1]) >= quantizing.LEAST * float(found.scales[0, 0, 0])
+    numbers = found.numbers.float()[0, 0, 64]
+    assert float(numbers[0]) == quantizing.UNIT
+    assert float(numbers[64]) == quantizing.UNIT / quantizing.LEAST == 2.0**8
+    off = (found.values(128) - x.float())[:, :, 64:].abs().max()
+    assert float(off) <= 2.0**-10 * float(found.scales[0, 0, 1])
+
+
 def test_every_row_has_one_place_and_keeps_to_its_sixteen() -> None:
     places = torch.arange(256)
     keys = quantizing.key_of_place(places)

@@ -9,6 +9,8 @@ import pytest
 
 from app.kernels import capability, registry
 from app.kernels.bench import cases, check, checking, counters, harness
+from app.theory import cluster_roles
+from tests.kernels import signs
 
 pytestmark = pytest.mark.gpu
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,7 @@ REPEATABLE = [
     if kernel.has(direction, head_dim)
     for causal in (False, True)
 ]
+AGREEING = cluster_roles.DEFAULTS[128, False][3]
 # Every ninth of the bench's own cases; the bench itself runs all of them.
 SOME = [
     (kernel, case)
@@ -37,6 +40,21 @@ SOME = [
 @pytest.mark.parametrize(("kernel", "case"), SOME, ids=lambda value: getattr(value, "id", str(value)))
 def test_rungs_are_right_when_compiled(kernel: registry.Kernel, case: cases.CheckCase) -> None:
     verdict = check.run(case, kernel.bind(), "cuda", seed=3)
+    assert verdict.ok, verdict.message
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("sign", signs.SIGNS)
+@pytest.mark.parametrize("roles", [None, AGREEING], ids=str)
+@pytest.mark.parametrize("name", ["fa3_cuda", "fa3_fp8_cuda"])
+def test_scores_of_any_sign_have_the_right_maximum(
+    name: str, roles: cluster_roles.ClusterRoles | None, sign: str, causal: bool
+) -> None:
+    if roles and name != "fa3_cuda":
+        pytest.skip("with 8 bits each block is checked on its own")
+    given = signs.problem(sign, causal, "cuda")
+    bound = registry.get(name).bind()(given, roles=roles)
+    verdict = check.judge(check.results(bound, "forward"), check.truth(given, bound), "bf16")
     assert verdict.ok, verdict.message
 
 

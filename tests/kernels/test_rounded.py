@@ -76,6 +76,38 @@ def test_the_expected_error_is_that_of_rounding_probabilities() -> None:
     assert 0.5 < error / (rounded.PROBABILITY * spread) < 1
 
 
+def codes(probs: torch.Tensor) -> torch.Tensor:
+    """What the e4m3 numbers stand for whose codes are eight times log2 of probabilities up to 448, rounded."""
+    code = (8 * torch.log2(probs) + rounded.TOP_CODE).round().clamp(min=0)
+    return code.to(torch.uint8).view(torch.float8_e4m3fn).double() / rounded.LARGEST
+
+
+def test_the_expected_error_of_codes_is_that_of_the_line_and_of_its_steps() -> None:
+    y = torch.linspace(-6, 0, 600_001, dtype=torch.float64)
+    off = codes(y.exp2()) / y.exp2() - 1
+    within = [float(off[(y > low) & (y <= low + 1 / 8)].square().mean().sqrt()) for low in torch.arange(-6, 0, 1 / 8)]
+    assert 0.9 < max(within) / rounded.CODED_PROBABILITY < 1.02
+    assert abs(float(off.mean())) < 1e-3, "what rounds up and down cancels where scores are spread"
+    line = 1 - 1 / rounded.HEIGHT
+    assert float(off.abs().max()) <= line + 2 ** (1 / 16) - 1
+    assert float(codes(torch.ones(1))) == 1
+
+
+def test_an_lse_of_codes_may_be_off_by_their_errors_and_by_no_more() -> None:
+    problem, _ = check.draw(CASES[4], "cpu", seed=5)
+    bound = fp8_emulation.attention(problem, 128)
+    found = check.results(bound, "forward")
+    lse = found["lse"]
+    exact, weight = (check.truth(problem, bound).meant[name] for name in ("lse", "weight"))
+    off = (rounded.LSE_ERROR * (1 + exact.abs()) + 2 * rounded.CODED_PROBABILITY * weight).float()
+    for coded, times, ok in ((False, 1.0, False), (True, 1.0, True), (True, 2.2, False)):
+        of = Bound(bound.forward, meant=bound.meant, coded=coded)
+        given = found | {"lse": exact.view_as(lse).float() + times * off.view_as(lse)}
+        verdict = check.judge(given, check.truth(problem, of), "bf16")
+        assert verdict.ok is ok, verdict.message
+        assert ok or "lse of row" in verdict.message
+
+
 @pytest.mark.parametrize("mean", [0.0, 1.0])
 def test_summing_probabilities_before_or_after_rounding_makes_little_difference(mean: float) -> None:
     generator = torch.Generator().manual_seed(0)

@@ -53,6 +53,7 @@ def test_only_what_will_be_timed_is_tuned() -> None:
     assert list(dict.fromkeys(candidate.case for candidate in listed)) == [
         TimingCase("backward", "bf16", 4, 8, 4096, 256, False),
         TimingCase("backward", "bf16", 1, 8, 16384, 256, False),
+        TimingCase("backward", "bf16", 1, 8, 65536, 256, False),
         TimingCase("backward", "bf16", 16, 8, 1024, 256, False),
     ]
     assert tune.candidates(timing, ["standard", "sdpa_flash"]) == []
@@ -68,7 +69,7 @@ def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None
         for key, choices in configs.HOPPER.items()
         if key[0] in tune.TUNED and len(choices) > 1
         for causal in (False, True)
-        for seqlen in tune.LENGTHS
+        for seqlen in tune.LENGTHS[:3]  # very long ones are a suite of their own
     }
 
 

@@ -66,7 +66,7 @@ def test_under_a_mask_smaller_products_hold_what_a_consumer_sees() -> None:
 def test_there_is_a_default_for_every_kind_of_problem() -> None:
     assert set(DEFAULTS) == {(head_dim, causal) for head_dim in (64, 128, 256) for causal in (False, True)}
     for (head_dim, _), defaults in DEFAULTS.items():
-        assert len(defaults) == 3
+        assert len(defaults) == 4
         assert set(defaults) <= set(choices(head_dim))
 
 
@@ -75,11 +75,16 @@ def test_shared_memory_tile_by_tile() -> None:
     two = ClusterRoles(2, 128, 2, 2, 2)
     tile = 5 * 4  # five 32-bit numbers beside each place for q
     assert smem(two, 128) == Smem(q=2 * 128 * rows, kv=2 * 2 * 128 * rows, o=0, barriers=12 * 8 + 2 * tile)
+    coded = ClusterRoles(2, 192, 3, 2, 1, coded=True)
+    blocks = 3 * (192 * 128 + 192 * (128 + 8))
+    assert smem(coded, 128, element_bytes=1) == Smem(q=2 * 128 * 128, kv=blocks, o=0, barriers=16 * 8 + 2 * tile)
     one = ClusterRoles(2, 80, 2, 1, 1)
     assert smem(one, 256) == Smem(q=128 * 512, kv=2 * 2 * 80 * 512, o=0, barriers=10 * 8 + tile)
 
 
 def test_what_is_unusual_is_named() -> None:
     assert str(ClusterRoles(2, 128, 2, 2, 2, late=25, cut_last=True)) == "2 consumers x128 s2 cluster late25 cut"
+    named = "2 consumers x80 s2 coded agreeing"
+    assert str(ClusterRoles(2, 80, 2, 1, 1, coded=True, agreeing=True)) == named
     assert str(ClusterRoles(3, 80, 3, 2, 1, lazy=True)) == "3 consumers x80 s3 lazy"
     assert str(ClusterRoles(2, 80, 2, 1, 1, patient=True, drawn=True)) == "2 consumers x80 s2 patient drawn"

@@ -77,6 +77,7 @@ class Truth:
     exact: dict[str, torch.Tensor]
     plain: dict[str, torch.Tensor]
     meant: dict[str, torch.Tensor] | None = None
+    coded: bool = False
 
 
 def draw(case: CheckCase, device: str, seed: int | None = None) -> tuple[Problem, int]:
@@ -139,7 +140,7 @@ def beside(known: Truth, problem: Problem, bound: Bound) -> Truth:
     wrong = rounded.unlike(problem, meant)
     if wrong:
         raise ValueError(wrong)
-    return replace(known, meant=reference.exact(meant, known.heads, spread=True).tensors)
+    return replace(known, meant=reference.exact(meant, known.heads, spread=True).tensors, coded=bound.coded)
 
 
 def results(bound: Bound, direction: str) -> dict[str, torch.Tensor]:
@@ -157,7 +158,7 @@ def judge(found: dict[str, torch.Tensor], known: Truth, dtype: str) -> Verdict:
     """Compare a kernel's tensors with the truth. The error reported is that of the tensor nearest to its limit."""
     worst: Verdict | None = None
     share = -1.0
-    limits = None if known.meant is None else rounded.limits(known.meant, ROUNDING[dtype])
+    limits = None if known.meant is None else rounded.limits(known.meant, ROUNDING[dtype], coded=known.coded)
     for name, tensor in found.items():
         missing = _first_missing(tensor)
         if missing is not None and not (name == "lse" and _minus_inf_alone(tensor)):
@@ -227,10 +228,8 @@ def _judge_rounded(
     """Judged against attention of the quantised inputs; reported against that of the inputs as they were."""
     if name == "lse":
         apart = _lse_apart(ours, meant["lse"])
-        if apart <= rounded.LSE_ERROR:
-            return Verdict(True, apart, 0.0), 0.0
-        message = f"lse is off by {apart:.2e}, at most {rounded.LSE_ERROR:.2e}"
-        return Verdict(False, apart, math.nan, message), math.inf
+        message = limits.judge_lse((ours.double() - meant["lse"]).abs())
+        return Verdict(not message, apart, math.nan if message else 0.0, message), math.inf if message else 0.0
     whole, plain = difference(ours, known.exact[name]), difference(known.plain[name], known.exact[name])
     computing, message = limits.judge(ours, known.heads)
     verdict = Verdict(not message, whole.relative, plain.relative, message, computing)

@@ -14,8 +14,9 @@ from app.kernels.bench.progress import first_line
 DEVICE = "cuda"
 BUDGET_MS, WARM_UP_MS = 60.0, 100.0  # a GPU that is tuned is at work, choice after choice
 TUNED = ("fa2_triton", "fa3_gluon", "fa3_cuda", "fa3_fp8_gluon", "fa3_fp8_cuda", "standard")
-# What is timed with each tile: so many tokens, heads × head_dim so wide, a sequence of each kind of length.
-TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384)
+# What is timed with each tile: so many tokens, or one sequence if it is longer, heads × head_dim so wide, a sequence of
+# each kind of length.
+TOKENS, WIDTH, LENGTHS = 16_384, 2_048, (1_024, 4_096, 16_384, 65_536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def representative(case: TimingCase) -> TimingCase:
     """The case that stands for all sequences of one kind of length with the same pass, head_dim and mask."""
     seqlen = LENGTHS[configs.kind_of_length(case.seqlen)]
     heads = WIDTH // case.head_dim
-    return replace(case, dtype="bf16", batch=TOKENS // seqlen, num_heads=heads, seqlen=seqlen)
+    return replace(case, dtype="bf16", batch=max(1, TOKENS // seqlen), num_heads=heads, seqlen=seqlen)
 
 
 def as_argument(direction: str, choice: configs.Choice) -> dict[str, configs.Choice]:

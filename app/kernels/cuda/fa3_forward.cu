@@ -9,12 +9,13 @@
 // drawn from one list by whoever is free, else each thread block has a list of its own), ORDERED (a
 // thread's second row waits with its maximum for the first, whose exponentials then begin beside it),
 // RELYING (only the first consumer waits for blocks of K and V), HELD (q lies in registers while its tile
-// lasts) and FEW (a tile's first block takes smaller products where no more than so many of its keys
-// are seen; 0: never).
+// lasts), FEW (a tile's first block takes smaller products where no more than so many of its keys are
+// seen; 0: never), CODED (`softmax_fp8.cuh`) and AGREEING (maxima are compared as floats until a consumer's
+// warps agree that none is negative, then as integers; else as integers, and checked).
 // `wgmma.cuh`, made by `wgmma.py`, has the tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
 //   product_hs(s, q, b, keep)   the same, q in registers; both also for s[64, FEW]
-//   product_rs(o, p, b, keep)   o[64, HEAD_DIM] (+)= p[64, DEPTH] b[DEPTH, HEAD_DIM], p in registers
+//   product_rs(o, p, b, keep)   o[64, O_COLUMNS] (+)= p[64, DEPTH] b[DEPTH, O_COLUMNS], p in registers
 // DEPTH is 32 bytes' worth of numbers.
 // Source of the order of work: arXiv 2407.08608, section 3.
 #include "fa3_producer.cuh"
@@ -53,7 +54,7 @@ __device__ __forceinline__ void issue_scores(float (&s)[N], const Left& q, u64 k
 
 // The first KEYS keys of a block of V, weighed with their probabilities.
 template <int KEYS>
-__device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32 (&p)[P_WORDS], u64 v, int keep) {
+__device__ __forceinline__ void issue_output(float (&o)[O_COLUMNS / 2], const u32 (&p)[P_WORDS], u64 v, int keep) {
     pin(o);
     wgmma_begin();
 #pragma unroll
@@ -66,7 +67,7 @@ __device__ __forceinline__ void issue_output(float (&o)[HEAD_DIM / 2], const u32
 
 // o / sum → hbm, and the log-sum-exp of every row; of a part → scratch, in fp32. `row` is the sequence's, `tile_row`
 // the cluster's tile's.
-__device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Rows& rows, const Arguments& a,
+__device__ __forceinline__ void finish(const float (&o)[O_COLUMNS / 2], const Rows& rows, const Arguments& a,
                                        const Tile& tile, int row, int tile_row) {
     const int head = tile.head;
     const int quad = threadIdx.x % 4;
@@ -74,7 +75,7 @@ __device__ __forceinline__ void finish(const float (&o)[HEAD_DIM / 2], const Row
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int mine = row + 8 * half;
-        const float sum = of_quad_sum(rows.sum[half]);
+        const float sum = whole_sum(o, rows, half, a, head);
         const float inverse = 1.0f / sum;
         const float lse = log2_of_sum(rows.max[half], sum, a.scale) * LN_2;
         if (tile.slot >= 0) {
@@ -113,7 +114,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const bool teller = threadIdx.x % 128 == 0;
     const int turn_barrier = 1 + consumer, next_barrier = 1 + (consumer + 1) % CONSUMERS;
-    float o[HEAD_DIM / 2], rescale[2];
+    float o[O_COLUMNS / 2], rescale[2];
     u32 p[P_WORDS];
     Rows rows;
     bool few = false;  // keys are seen of the tile's first block
@@ -137,8 +138,8 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         }
     };
     const u64 first_k = matrix(smem + K_PLACE, 0, 1024), first_v = v_matrix(smem + V_PLACE);
-    auto k_block = [&] { return first_k + k.stage * (KV_BYTES / 16); };
-    auto v_block = [&] { return first_v + v.stage * (KV_BYTES / 16); };
+    auto k_block = [&] { return first_k + k.stage * (K_BYTES / 16); };
+    auto v_block = [&] { return first_v + v.stage * (V_BYTES / 16); };
     auto wait_k = [&](const Place& at) { barrier_wait(bars.k_full(at.stage), at.phase); };
     auto wait_v = [&](const Place& at) { barrier_wait(bars.v_full(at.stage), at.phase); };
     auto wait_q = [&](u32 turn) {
@@ -168,6 +169,11 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     };
     auto my_turn = [&] { named_wait(turn_barrier, 256); };
     auto your_turn = [&] { named_arrive(next_barrier, 256); };
+    // Whether no maximum of this consumer's rows is negative; then none will be while the tile lasts.
+    auto none_negative = [&] {
+        const bool all = named_all(1 + CONSUMERS + consumer, 128, rows.max[0] >= 0 && rows.max[1] >= 0);
+        return bool(__shfl_sync(0xffffffff, int(all), 0));  // one for a whole warp, and the compiler knows
+    };
 #if FP8
     Scale scale;
     auto use_scale_of = [&](const Tile& tile, int place, int block) {
@@ -185,7 +191,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         const int first_key = (tile.first_block + block) * BLOCK_N;
         if (CAUSAL || first_key + BLOCK_N > a.seqlen)
             mask(s, tile.first_row(place) + consumer * ROWS + lane_row, first_key, a.seqlen);
-        take_max(s, rows, rescale, scale);
+        take_max<AGREEING ? AS_FLOATS : CHECKED>(s, rows, rescale, scale);
     };
     // Blocks that only the other thread block of the cluster sees come all the same, K at once and V one block behind.
     // One warp waits for them: the place is given back at once, and a warp that looked later would miss the barrier's
@@ -263,7 +269,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         auto exp_beside_output = [&](auto& s) {
             constexpr int ALL = sizeof(s) / 16, EARLY = LATE ? ALL * LATE / 100 : ALL;  // columns, in eights
             take_exp<0, EARLY>(s, rows, scale);
-            if (LATE) when_known(rows, smem);
+            if (LATE) when_known<EARLY>(s, rows, smem);
             wgmma_wait<0>();
             pin(o);
             release(bars.v_empty(v.stage));
@@ -272,7 +278,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         };
         // Every thread says so itself: each has read which tile it was, and racecheck follows no one who speaks for all.
         auto give_q_back = [&] { barrier_arrive(bars.q_empty(turn % Q_STAGES)); };
-        auto visit = [&](int block, bool masked, auto keys_before) {
+        auto visit = [&](int block, bool masked, auto keys_before, auto compared) {
             float s[BLOCK_N / 2];
             use_scale_of(tile, place, block);
             expect_k();
@@ -280,8 +286,9 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             release(bars.k_empty(k.stage));
             if (Q_STAGES == 1 && !HELD && block == 0) give_q_back();
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
-            take_max(s, rows, rescale, scale);
+            take_max<Compared(compared())>(s, rows, rescale, scale);
             exp_beside_output(s);
+            take_sums(o, rows, rescale);
             if (!LAZY || __any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) {
 #pragma unroll
                 for (int i = 0; i < HEAD_DIM / 2; ++i) o[i] *= rescale[i / 2 % 2];
@@ -291,13 +298,26 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             k.advance();
         };
         int block = last - 1;
-        if (FEW && few && block >= 0) visit(block--, CAUSAL && !ONE_DIAGONAL, Count<SOME>{});
+        constexpr Count<AGREEING ? AS_FLOATS : CHECKED> compared;
+        if (FEW && few && block >= 0) visit(block--, CAUSAL && !ONE_DIAGONAL, Count<SOME>{}, compared);
         if (CAUSAL && !ONE_DIAGONAL) {
 #pragma unroll 1
-            for (; block >= open; --block) visit(block, true, Count<BLOCK_N>{});
+            for (; block >= open; --block) visit(block, true, Count<BLOCK_N>{}, compared);
         }
+        if constexpr (AGREEING) {
+            // Under a mask it is hardly ever so after the first block, of which some rows see one key.
+            bool agreed = !CAUSAL && none_negative();
 #pragma unroll 1
-        for (; block >= 0; --block) visit(block, false, Count<BLOCK_N>{});
+            for (; block >= 0 && !agreed; --block) {
+                visit(block, false, Count<BLOCK_N>{}, compared);
+                agreed = none_negative();
+            }
+#pragma unroll 1
+            for (; block >= 0; --block) visit(block, false, Count<BLOCK_N>{}, Count<AS_BITS>{});
+        } else {
+#pragma unroll 1
+            for (; block >= 0; --block) visit(block, false, Count<BLOCK_N>{}, compared);
+        }
         if (!HELD && (Q_STAGES > 1 || last == 0)) give_q_back();
 
         const Rows done = rows;

@@ -7,10 +7,13 @@ constexpr int BLOCK_M = CONSUMERS * ROWS;      // of q a thread block holds
 constexpr int ROW_BYTES = HEAD_DIM * (FP8 ? 1 : 2);
 constexpr int CHUNKS = ROW_BYTES / 128;        // a row of q, K or V lies in shared memory as chunks of 128 bytes
 constexpr u32 Q_BYTES = BLOCK_M * ROW_BYTES;
-constexpr u32 KV_BYTES = BLOCK_N * ROW_BYTES;
+// With CODED eight more columns of V, of which the first makes PV add up the probabilities.
+constexpr int O_COLUMNS = HEAD_DIM + (CODED ? 8 : 0);
+constexpr u32 K_BYTES = BLOCK_N * ROW_BYTES;
+constexpr u32 V_BYTES = BLOCK_N * (ROW_BYTES + O_COLUMNS - HEAD_DIM);
 constexpr u32 K_PLACE = Q_STAGES * Q_BYTES;
-constexpr u32 V_PLACE = K_PLACE + STAGES * KV_BYTES;
-constexpr u32 BARRIERS = V_PLACE + STAGES * KV_BYTES;
+constexpr u32 V_PLACE = K_PLACE + STAGES * K_BYTES;
+constexpr u32 BARRIERS = V_PLACE + STAGES * V_BYTES;
 constexpr u32 TILES = BARRIERS + 8 * (2 * Q_STAGES + 4 * STAGES);  // the tile that goes with each place for q
 constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
 constexpr float LN_2 = 0.6931471805599453f;
@@ -22,6 +25,7 @@ constexpr bool CHANGE_PLACES = CAUSAL && CLUSTER == 2;
 constexpr bool ONE_DIAGONAL = BLOCK_N % BLOCK_M == 0;
 static_assert(FP8 || CHUNKS % CLUSTER == 0, "each thread block of a cluster loads whole chunks");
 static_assert(!DRAWN || CLUSTER == 1, "a cluster would have to agree on what it draws");
+static_assert(!CODED || (FP8 && CLUSTER == 1), "codes are of e4m3 numbers; the sums' column is not shared");
 static_assert(!CHANGE_PLACES || BLOCK_M <= STAGES * BLOCK_N, "blocks that pass by unseen are all waited for at once");
 
 // One entry of the work lists, see `fa3_schedule.Tile`: a part of a tile (slot >= 0) leaves its result in the scratch

@@ -13,11 +13,11 @@ __device__ __forceinline__ void fetch_bytes(const TensorMap& map, u32 place, u32
         else
             tma_load(to, map, full, row, chunk, head, batch);
     };
-    constexpr int K_ROWS = BLOCK_N / CLUSTER, V_ROWS = HEAD_DIM / CLUSTER;
+    constexpr int K_ROWS = BLOCK_N / CLUSTER, V_ROWS = O_COLUMNS / CLUSTER;
     if (turned) {
 #pragma unroll
         for (int c = 0; c < BLOCK_N / 64; ++c)
-            load(place + (c * HEAD_DIM + rank * V_ROWS) * 64, rank * V_ROWS, block * (BLOCK_N / 64) + c);
+            load(place + (c * O_COLUMNS + rank * V_ROWS) * 64, rank * V_ROWS, block * (BLOCK_N / 64) + c);
     } else {
 #pragma unroll
         for (int c = 0; c < CHUNKS; ++c)
@@ -27,14 +27,15 @@ __device__ __forceinline__ void fetch_bytes(const TensorMap& map, u32 place, u32
 #endif
 
 __device__ __forceinline__ void fetch(const TensorMap& map, u32 place, u32 full, u32 empty, int count, u32 rank,
-                                      int block, int head, int batch, bool turned) {
+                                      int block, int head, int batch, bool of_v) {
     barrier_wait(empty, (count / STAGES & 1) ^ 1);
-    barrier_expect(full, KV_BYTES);
+    const u32 bytes = of_v ? V_BYTES : K_BYTES;
+    barrier_expect(full, bytes);
 #if FP8
-    fetch_bytes(map, place + count % STAGES * KV_BYTES, full, rank, block, head, batch, turned);
+    fetch_bytes(map, place + count % STAGES * bytes, full, rank, block, head, batch, of_v);
 #else
     constexpr int MY_CHUNKS = CHUNKS / CLUSTER;  // that this thread block loads for its cluster
-    const u32 mine = place + count % STAGES * KV_BYTES + rank * MY_CHUNKS * BLOCK_N * 128;
+    const u32 mine = place + count % STAGES * bytes + rank * MY_CHUNKS * BLOCK_N * 128;
 #pragma unroll
     for (int i = 0; i < MY_CHUNKS; ++i) {
         if constexpr (CLUSTER == 2)

@@ -61,6 +61,18 @@ __device__ __forceinline__ void named_arrive(u32 number, u32 threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
+// Whether `value` is so for all threads that meet.
+__device__ __forceinline__ bool named_all(u32 number, u32 threads, bool value) {
+    u32 all;
+    asm volatile(
+        "{ .reg .pred mine, all; setp.ne.u32 mine, %3, 0; barrier.cta.red.and.pred all, %1, %2, mine;"
+        " selp.u32 %0, 1, 0, all; }"
+        : "=r"(all)
+        : "r"(number), "r"(threads), "r"(u32(value))
+        : "memory");
+    return all;
+}
+
 // ---- clusters
 
 __device__ __forceinline__ u32 rank_in_cluster() {
@@ -215,6 +227,15 @@ __device__ __forceinline__ void store_if_negative(u32 smem, float x, float y) {
         : "memory");
 }
 
+// The same if one is more than infinite, which never is, but the compiler does not know.
+__device__ __forceinline__ void store_if_infinite(u32 smem, float x, float y) {
+    asm volatile(
+        "{ .reg .pred p; setp.gt.f32 p, %1, 0f7F800000; setp.gt.or.f32 p, %2, 0f7F800000, p;"
+        " @p st.shared.u32 [%0], 0; }" ::"r"(smem),
+        "f"(x), "f"(y)
+        : "memory");
+}
+
 // ---- arithmetic in one instruction
 
 __device__ __forceinline__ float exp2_fast(float x) {
@@ -261,3 +282,15 @@ __device__ __forceinline__ u32 pack_four(float a, float b, float c, float d) {
         : "f"(a), "f"(b), "f"(c), "f"(d));
     return four;
 }
+
+// Four numbers rounded to 0 … 255 in one register, the first in the lowest byte. The compiler makes two instructions of it.
+__device__ __forceinline__ u32 four_bytes(float a, float b, float c, float d) {
+    u32 four;
+    asm("{ .reg .s32 a, b, c, d; .reg .b32 high; cvt.rni.s32.f32 a, %1; cvt.rni.s32.f32 b, %2; cvt.rni.s32.f32 c, %3;"
+        " cvt.rni.s32.f32 d, %4; cvt.pack.sat.u8.s32.b32 high, d, c, 0; cvt.pack.sat.u8.s32.b32 %0, b, a, high; }"
+        : "=r"(four)
+        : "f"(a), "f"(b), "f"(c), "f"(d));
+    return four;
+}
+
+__device__ __forceinline__ int largest_of_three(int a, int b, int c) { return __vimax3_s32(a, b, c); }

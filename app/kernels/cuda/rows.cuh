@@ -1,6 +1,6 @@
 // 64 rows of scores in the registers of one warpgroup. A WGMMA leaves its result so: a warp has 16 rows, a quad of
 // threads two of them, eight apart; of every eight columns a thread has two, so its N numbers are 2 N columns. Needs
-// CAUSAL.
+// CAUSAL and ORDERED.
 #pragma once
 #include "hopper.cuh"
 
@@ -8,6 +8,42 @@
 struct Rows {
     float max[2], sum[2];  // the sum is over this thread's own columns until the end
 };
+
+// How the largest score is found. Numbers that are not negative are in the order of their bits read as integers, and all
+// others below them; of integers one instruction compares three, of floats two. AS_BITS: the result is not negative;
+// CHECKED: taken as if it were, and once more as floats where some thread of the warp finds it was not.
+enum Compared { AS_FLOATS, AS_BITS, CHECKED };
+
+// Of a thread's scores of a row and of `start`. `other` is none of them and lies below all; for a row that is to begin
+// after another one it depends on that.
+template <int N>
+__device__ __forceinline__ float largest(const float (&s)[N], int half, float start, float other) {
+    float even = fmaxf(start, other), odd = fmaxf(s[2 * half + 1], other);
+#pragma unroll
+    for (int j = 0; j < N / 4; ++j) {
+        even = fmaxf(even, s[4 * j + 2 * half]);
+        if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
+    }
+    return fmaxf(even, odd);
+}
+
+constexpr int BELOW_ALL = 1 << 31;
+template <int N>
+__device__ __forceinline__ float largest_as_bits(const float (&s)[N], int half, float start, int other) {
+    int even = __float_as_int(start), odd = other;
+#pragma unroll
+    for (int j = 0; j < N / 4; ++j) {
+        int& chain = j % 2 ? odd : even;
+        const int x = __float_as_int(s[4 * j + 2 * half]), y = __float_as_int(s[4 * j + 2 * half + 1]);
+        chain = largest_of_three(chain, x, y);
+    }
+    return __int_as_float(max(even, odd));
+}
+
+// Whether a thread of the warp has a sign in one of the two.
+__device__ __forceinline__ bool negative_in_warp(const float (&two)[2]) {
+    return __any_sync(0xffffffff, (__float_as_int(two[0]) | __float_as_int(two[1])) < 0);
+}
 
 __device__ __forceinline__ float of_quad_max(float x) {
     x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
@@ -34,8 +70,3 @@ __device__ __forceinline__ void mask(float (&s)[N], int row, int first_key, int 
     }
 }
 
-// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
-// not negative, which it cannot know) keeps it behind them.
-__device__ __forceinline__ void when_known(const Rows& rows, u32 smem) {
-    store_if_negative(smem, rows.sum[0], rows.sum[1]);
-}

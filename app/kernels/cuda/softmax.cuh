@@ -11,28 +11,34 @@ __device__ __forceinline__ float log2_of_sum(float max, float sum, float scale) 
 __device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix(smem, BLOCK_N * 128, 1024); }
 constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 
-// New maxima; `rescale` is what everything gathered before has to be multiplied with.
-template <int N>
+// New maxima; `rescale` is what everything gathered before has to be multiplied with. With ORDERED the second row's
+// maximum begins after the first's, whose exponentials then stand beside it: `other` depends on the first and says
+// nothing, which the compiler cannot know.
+template <Compared HOW, int N>
 __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float (&rescale)[2], float scale) {
-    float first = 0;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        float even = rows.max[half], odd = s[2 * half + 1];
-        if (ORDERED && half == 1) {
-            // No maximum is below LOWEST, which the compiler cannot know: so the second row's begins after the first's.
-            even = fmaxf(even, fminf(first, LOWEST));
-            odd = fmaxf(odd, fminf(first, LOWEST));
-        }
-#pragma unroll
-        for (int j = 0; j < N / 4; ++j) {
-            even = fmaxf(even, s[4 * j + 2 * half]);
-            if (j > 0) odd = fmaxf(odd, s[4 * j + 2 * half + 1]);
-        }
-        if (half == 0) first = fmaxf(even, odd);
-        const float max = of_quad_max(fmaxf(even, odd));
+    float mine[2];
+    auto look = [&](int half) {
+        const bool after = ORDERED && half == 1;
+        if (HOW == AS_FLOATS)
+            mine[half] = largest(s, half, rows.max[half], after ? fminf(mine[0], LOWEST) : LOWEST);
+        else
+            mine[half] = largest_as_bits(s, half, rows.max[half], after ? __float_as_int(mine[0]) | BELOW_ALL : BELOW_ALL);
+    };
+    auto take = [&](int half) {
+        const float max = of_quad_max(mine[half]);
         rescale[half] = exp2_fast((rows.max[half] - max) * scale);
         rows.max[half] = max;
         rows.sum[half] *= rescale[half];
+    };
+    if (HOW == CHECKED) {
+        look(0), look(1);
+        if (__builtin_expect(negative_in_warp(mine), 0)) {
+            mine[0] = largest(s, 0, rows.max[0], LOWEST);
+            mine[1] = largest(s, 1, rows.max[1], LOWEST);
+        }
+        take(0), take(1);
+    } else {
+        look(0), take(0), look(1), take(1);
     }
 }
 
@@ -60,6 +66,21 @@ __device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, float scale)
         }
         rows.sum[half] = even + odd;
     }
+}
+
+// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
+// not negative, which it cannot know) keeps it behind them.
+template <int EARLY, int N>
+__device__ __forceinline__ void when_known(const float (&)[N], const Rows& rows, u32 smem) {
+    store_if_negative(smem, rows.sum[0], rows.sum[1]);
+}
+
+// PV of 16-bit numbers does not add up the probabilities: each thread has the sums of its own columns.
+template <int N>
+__device__ __forceinline__ void take_sums(float (&)[N], Rows&, const float (&)[2]) {}
+template <int N>
+__device__ __forceinline__ float whole_sum(const float (&)[N], const Rows& rows, int half, const Arguments&, int) {
+    return of_quad_sum(rows.sum[half]);
 }
 
 // The scores' registers, two by two, are the left operand of PV: no data moves. Keys that are not there weigh nothing.

@@ -44,6 +44,7 @@ inline float2 make_float2(float x, float y) { return {x, y}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(u32 x, u32 y, u32 z, u32 w) { return {x, y, z, w}; }
 inline float __int_as_float(int bits) { float x; std::memcpy(&x, &bits, 4); return x; }
+inline int __float_as_int(float x) { int bits; std::memcpy(&bits, &x, 4); return bits; }
 using std::max;
 using std::min;
 
@@ -106,6 +107,16 @@ inline void named_arrive(u32 number, u32 threads) {
 }
 inline void named_wait(u32 number, u32 threads) {
     machine::meet(machine::block().named[number], threads, "named barrier " + std::to_string(number));
+}
+
+inline bool named_all(u32 number, u32 threads, bool value) {
+    machine::Meeting& there = machine::block().named[number];
+    there.all = there.all && value;
+    machine::meet(there, threads, "named barrier " + std::to_string(number), [&there] {
+        there.agreed = there.all;
+        there.all = true;
+    });
+    return there.agreed;
 }
 
 inline u32 rank_in_cluster() { return machine::block().rank; }
@@ -250,6 +261,11 @@ inline uint8_t rounded_to_byte(float x) {
 inline u32 pack_four(float a, float b, float c, float d) {
     return rounded_to_byte(a) | rounded_to_byte(b) << 8 | rounded_to_byte(c) << 16 | u32(rounded_to_byte(d)) << 24;
 }
+inline u32 byte_of(float x) { return x != x ? 0 : u32(std::nearbyint(std::clamp(x, 0.0f, 255.0f))); }
+inline u32 four_bytes(float a, float b, float c, float d) {
+    return byte_of(a) | byte_of(b) << 8 | byte_of(c) << 16 | byte_of(d) << 24;
+}
+inline int largest_of_three(int a, int b, int c) { return max(max(a, b), c); }
 inline u32 pack(float low, float high) { return rounded(low) | u32(rounded(high)) << 16; }
 inline float2 unpack(u32 both) {
     return {number((unsigned short)both), number((unsigned short)(both >> 16))};
@@ -353,3 +369,4 @@ void registers_up() {}
 template <u32 COUNT>
 void registers_down() {}
 inline void store_if_negative(u32, float, float) {}
+inline void store_if_infinite(u32, float, float) {}

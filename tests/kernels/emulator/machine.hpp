@@ -40,6 +40,7 @@ struct Barrier {
 struct Meeting {
     uint32_t arrived = 0;
     uint64_t met = 0;
+    bool all = true, agreed = true;  // of what those said who meet now, and who met last
 };
 
 struct Warp {

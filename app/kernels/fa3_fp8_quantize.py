@@ -74,7 +74,10 @@ LEAST_SCALE = tl.constexpr(LEAST)  # kernels cannot read plain globals
 def quantize_block(x, numbers, scales, of_head, x_batch, x_head, x_row, heads, seqlen, places,
                    ROWS: tl.constexpr, BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr,
                    COLUMNS: tl.constexpr, TURN: tl.constexpr, SUMMING: tl.constexpr):  # fmt: skip
-    """One block of `ROWS` rows of one head; a block of zeros has scale 0. `BLOCK`: the power of two that holds them."""
+    """One block of `ROWS` rows of one head; a block of zeros has scale 0. `BLOCK`: the power of two that holds them.
+
+    `of_head`: the largest scale of each head, for SUMMING only.
+    """
     block, head = tl.program_id(0), tl.program_id(1).to(tl.int64)
     inside = tl.arange(0, BLOCK)
     place = block * ROWS + inside
@@ -89,7 +92,7 @@ def quantize_block(x, numbers, scales, of_head, x_batch, x_head, x_row, heads, s
     largest = tl.max(tl.max(tl.abs(values), 1), 0)
     scale = largest / 448.0
     if SUMMING:
-        scale = tl.maximum(scale, tl.load(of_head + head) / 448.0 * LEAST_SCALE)
+        scale = tl.maximum(scale, tl.load(of_head + head) * LEAST_SCALE)
         bits = scale.to(tl.int32, bitcast=True) + 0x7FFFFF
         scale = (bits & 0x7F800000).to(tl.float32, bitcast=True)
     rounded = (values / tl.where(scale > 0, scale, 1.0)).to(tl.float8e4nv)
@@ -116,23 +119,28 @@ def quantize(x: torch.Tensor, rows: int, *, turn: bool = False, summing: bool = 
     numbers = torch.empty(shape, dtype=torch.float8_e4m3fn, device=x.device)
     scales = torch.empty((batch, heads, blocks), dtype=torch.float32, device=x.device)
     sizes = (*x.stride()[:3], heads, seqlen, places)
-    launch(
-        quantize_block,
-        (blocks, batch * heads),
-        x,
-        numbers,
-        scales,
-        x.abs().amax((2, 3)).float() if summing else scales,
-        *sizes,
-        ROWS=rows,
-        BLOCK=triton.next_power_of_2(rows),
-        HEAD_DIM=head_dim,
-        COLUMNS=columns,
-        TURN=turn,
-        SUMMING=summing,
-        num_warps=8,
-    )
+
+    def quantized(of_head: torch.Tensor, *, summing: bool) -> None:
+        launch(
+            quantize_block,
+            (blocks, batch * heads),
+            x,
+            numbers,
+            scales,
+            of_head,
+            *sizes,
+            ROWS=rows,
+            BLOCK=triton.next_power_of_2(rows),
+            HEAD_DIM=head_dim,
+            COLUMNS=columns,
+            TURN=turn,
+            SUMMING=summing,
+            num_warps=8,
+        )
+
+    quantized(scales, summing=False)
     if summing:
+        quantized(scales.amax(2), summing=True)
         write_sum_columns(numbers, scales, rows)
     return Quantized(numbers, scales, rows, turn, summing)
 

@@ -3,6 +3,10 @@
 More keys a block mean fewer maxima, rescalings and waits a key: the work of a visit that does not shrink with the size
 of the numbers. V lies in shared memory in rows of keys, in chunks of 64, so blocks are multiples of 64. Rules of the
 scales and of the order of V's rows: `fa3_fp8_quantize`. head_dim 128 and 256: a row of 64 numbers is half a chunk.
+
+With e4m3 a product takes as long as the exponentials of its scores. At head_dim 128 (`coded`) there are none: an e4m3
+number read as an integer is nearly its logarithm, so a score times a constant, rounded, is the probability. How much
+that costs in accuracy: `bench.rounded`. At 256, V's columns and that of the sums are more than one instruction takes.
 Source: arXiv 2407.08608, Section 3.3.
 """
 

@@ -148,7 +148,7 @@ KERNELS: tuple[Kernel, ...] = (
         "fa3_fp8_cuda",
         "rung",
         "FlashAttention-3 style in 8 bits, Hopper, CUDA C++",
-        "more keys a block: what does not shrink with the numbers is done less often",
+        "more keys a block, and at head_dim 128 no exponentials",
         "app.kernels.fa3_fp8_cuda:bind",
         ("forward",),
         (*TRITON, "nvrtc", "hopper"),

@@ -4,8 +4,6 @@ Softmax does not change with what is subtracted, so a wrong maximum shows only w
 range: scores here lie hundreds of octaves apart.
 """
 
-import torch
-
 from app.kernels.bench import check
 from app.kernels.bench.cases import CheckCase
 from app.kernels.problem import Problem
@@ -16,6 +14,8 @@ SIGNS = ("none", "none, and zeros", "of some rows", "of the first keys", "of the
 
 def problem(signs: str, causal: bool, device: str = "cpu") -> Problem:
     """Two heads whose scores are positive as the name says, else negative."""
+    import torch
+
     case = CheckCase("", "forward", 1, 2, SEQLEN, SEQLEN, HEAD_DIM, causal, "bf16")
     drawn, _ = check.draw(case, device, seed=3)
     rows = torch.arange(SEQLEN, device=device)[:, None]

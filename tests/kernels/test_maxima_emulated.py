@@ -53,14 +53,18 @@ def test_scores_of_any_sign_have_the_right_maximum(folder: Path, name: str, sign
     assert found.ok, found.message
 
 
-NO_SIGN_SEEN = ("(__float_as_int(two[0]) | __float_as_int(two[1])) < 0", "false")
+NO_SIGN_SEEN = ("__any_sync(0xffffffff, sign_in(mine))", "false")
 WRONG = {
     "checked: signs are not looked at": ("checked", NO_SIGN_SEEN),
     "8 bits: signs are not looked at": ("8 bits", NO_SIGN_SEEN),
     "codes: signs are not looked at": ("codes", NO_SIGN_SEEN),
     "checked: one row's sign only": ("checked", ("| __float_as_int(two[1])", "| 0")),
+    "agreeing: -0 passes for a number without a sign": (
+        "agreeing",
+        ("!sign_in(rows.max)", "rows.max[0] >= 0 && rows.max[1] >= 0"),
+    ),
     "agreeing: nobody asks": ("agreeing", ("bool agreed = !CAUSAL && none_negative();", "bool agreed = true;")),
-    "agreeing: one row's sign only": ("agreeing", ("rows.max[0] >= 0 && rows.max[1] >= 0", "rows.max[0] >= 0")),
+    "agreeing: one row's sign only": ("agreeing", ("| __float_as_int(two[1])", "| 0")),
 }
 
 

@@ -169,9 +169,9 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
     };
     auto my_turn = [&] { named_wait(turn_barrier, 256); };
     auto your_turn = [&] { named_arrive(next_barrier, 256); };
-    // Whether no maximum of this consumer's rows is negative; then none will be while the tile lasts.
+    // Whether no maximum of this consumer's rows has a sign, not even that of -0; then none will while the tile lasts.
     auto none_negative = [&] {
-        const bool all = named_all(1 + CONSUMERS + consumer, 128, rows.max[0] >= 0 && rows.max[1] >= 0);
+        const bool all = named_all(1 + CONSUMERS + consumer, 128, !sign_in(rows.max));
         return bool(__shfl_sync(0xffffffff, int(all), 0));  // one for a whole warp, and the compiler knows
     };
 #if FP8

@@ -40,9 +40,8 @@ __device__ __forceinline__ float largest_as_bits(const float (&s)[N], int half, 
     return __int_as_float(max(even, odd));
 }
 
-// Whether a thread of the warp has a sign in one of the two.
-__device__ __forceinline__ bool negative_in_warp(const float (&two)[2]) {
-    return __any_sync(0xffffffff, (__float_as_int(two[0]) | __float_as_int(two[1])) < 0);
+__device__ __forceinline__ bool sign_in(const float (&two)[2]) {
+    return (__float_as_int(two[0]) | __float_as_int(two[1])) < 0;
 }
 
 __device__ __forceinline__ float of_quad_max(float x) {

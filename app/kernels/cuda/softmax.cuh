@@ -32,7 +32,7 @@ __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float 
     };
     if (HOW == CHECKED) {
         look(0), look(1);
-        if (__builtin_expect(negative_in_warp(mine), 0)) {
+        if (__builtin_expect(__any_sync(0xffffffff, sign_in(mine)), 0)) {
             mine[0] = largest(s, 0, rows.max[0], LOWEST);
             mine[1] = largest(s, 1, rows.max[1], LOWEST);
         }

@@ -26,7 +26,7 @@ constexpr __device__ u32 v_step(int step) { return step / 2 * (O_COLUMNS * 64 / 
 template <Compared, int N>
 __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float (&rescale)[2], const Scale& scale) {
     float mine[2] = {largest_as_bits(s, 0, s[0], BELOW_ALL), largest_as_bits(s, 1, s[2], BELOW_ALL)};
-    if (__builtin_expect(negative_in_warp(mine), 0)) {
+    if (__builtin_expect(__any_sync(0xffffffff, sign_in(mine)), 0)) {
         mine[0] = largest(s, 0, s[0], s[0]);
         mine[1] = largest(s, 1, s[2], s[2]);
     }

@@ -320,7 +320,7 @@ void multiply(float* d, machine::ThreadBlock& block, int thread, const Left& lef
         for (int j = 0; j < COLUMNS / 8; ++j)
             for (int c = 0; c < 2; ++c) {
                 float& sum = d[4 * j + 2 * half + c];
-                float of_step = 0;
+                float of_step = -0.0f;  // nothing says which zero a sum of zeros is
                 for (int k = 0; k < DEPTH; ++k) of_step += a[k] * right[4 * j + thread % 4][c][k];
                 sum = keep ? sum + of_step : of_step;
             }

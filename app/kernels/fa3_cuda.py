@@ -65,6 +65,7 @@ def compiled(
         "HELD": int(shape.held),
         "FEW": few,
         "CODED": int(shape.coded),
+        "SUM_COLUMNS": SUM_COLUMNS,
         "AGREEING": int(shape.agreeing),
         "CAUSAL": int(causal),
         "BF16": int(dtype == "bf16"),

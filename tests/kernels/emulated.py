@@ -23,7 +23,17 @@ from app.kernels.bench.check import Verdict
 EMULATOR = Path(__file__).parent / "emulator"
 COMPILER = shutil.which("g++")
 # Every library has its own machine: g++ would else give all that are loaded one copy of each static, the first one's.
-FLAGS = ("-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-fpermissive", "-fvisibility=hidden", "-fno-gnu-unique")
+FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-Wno-all",
+    "-Werror=array-bounds",
+    "-shared",
+    "-fPIC",
+    "-fpermissive",
+    "-fvisibility=hidden",
+    "-fno-gnu-unique",
+)
 PRODUCT = re.compile(
     r"void (?P<name>\w+)\(float \(&d\)\[\d+\], (?P<left>[^)]*), u64 b, int keep\).*?"
     r"m64n(?P<columns>\d+)k(?:16|32).*?, p, 1, 1(?P<turned>[01, ]*);",

@@ -37,8 +37,8 @@ WRONG = {
     "V's scale left out of the exponent": ("rows.max[half] - (scale.lift + SHIFT)", "rows.max[half] - SHIFT"),
     "shift left in lse": ("log2_fast(sum) - SHIFT", "log2_fast(sum)"),
     "words in another order": (
-        "pack_four(s[first], s[first + 1], s[first + 4], s[first + 5])",
-        "pack_four(s[first], s[first + 1], s[first + 2], s[first + 3])",
+        "in_one_word(s[first], s[first + 1], s[first + 4], s[first + 5])",
+        "in_one_word(s[first], s[first + 1], s[first + 2], s[first + 3])",
     ),
     "the scale of another block": ("max(tile.first_block + block, 0)", "max(tile.first_block + block - 1, 0)"),
     "V's chunks apart": ("step / 2 * (O_COLUMNS * 64 / 16)", "step / 2 * (O_COLUMNS * 128 / 16)"),
@@ -50,8 +50,8 @@ WRONG_CODES = {
     "the largest number is another": ("TOP_CODE = 126,", "TOP_CODE = 120,"),
     "shift left in lse": ("log2_fast(sum) - SHIFT", "log2_fast(sum)"),
     "words in another order": (
-        "four_bytes(s[first], s[first + 1], s[first + 4], s[first + 5])",
-        "four_bytes(s[first], s[first + 1], s[first + 2], s[first + 3])",
+        "in_one_word(s[first], s[first + 1], s[first + 4], s[first + 5])",
+        "in_one_word(s[first], s[first + 1], s[first + 2], s[first + 3])",
     ),
     "the last visit's sums left out": (f"rows.sum[half] + {SUMS}) * unit", "rows.sum[half]) * unit"),
     "sums are not rescaled": (f"fmaf({SUMS}, rescale[half], rows.sum[half])", f"{SUMS} + rows.sum[half]"),

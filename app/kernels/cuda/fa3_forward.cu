@@ -10,7 +10,7 @@
 // thread's second row waits with its maximum for the first, whose exponentials then begin beside it),
 // RELYING (only the first consumer waits for blocks of K and V), HELD (q lies in registers while its tile
 // lasts), FEW (a tile's first block takes smaller products where no more than so many of its keys are
-// seen; 0: never), CODED (`softmax_fp8.cuh`) and AGREEING (maxima are compared as floats until a consumer's
+// seen; 0: never), CODED with SUM_COLUMNS (`softmax_fp8.cuh`) and AGREEING (maxima are compared as floats until a consumer's
 // warps agree that none is negative, then as integers; else as integers, and checked).
 // `wgmma.cuh`, made by `wgmma.py`, has the tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory

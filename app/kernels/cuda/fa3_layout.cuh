@@ -7,8 +7,8 @@ constexpr int BLOCK_M = CONSUMERS * ROWS;      // of q a thread block holds
 constexpr int ROW_BYTES = HEAD_DIM * (FP8 ? 1 : 2);
 constexpr int CHUNKS = ROW_BYTES / 128;        // a row of q, K or V lies in shared memory as chunks of 128 bytes
 constexpr u32 Q_BYTES = BLOCK_M * ROW_BYTES;
-// With CODED eight more columns of V, of which the first makes PV add up the probabilities.
-constexpr int O_COLUMNS = HEAD_DIM + (CODED ? 8 : 0);
+// With CODED V has more columns, of which the first makes PV add up the probabilities.
+constexpr int O_COLUMNS = HEAD_DIM + (CODED ? SUM_COLUMNS : 0);
 constexpr u32 K_BYTES = BLOCK_N * ROW_BYTES;
 constexpr u32 V_BYTES = BLOCK_N * (ROW_BYTES + O_COLUMNS - HEAD_DIM);
 constexpr u32 K_PLACE = Q_STAGES * Q_BYTES;

@@ -1,6 +1,6 @@
 // 64 rows of scores in the registers of one warpgroup. A WGMMA leaves its result so: a warp has 16 rows, a quad of
 // threads two of them, eight apart; of every eight columns a thread has two, so its N numbers are 2 N columns. Needs
-// CAUSAL and ORDERED.
+// CAUSAL, ORDERED and CODED.
 #pragma once
 #include "hopper.cuh"
 
@@ -69,3 +69,19 @@ __device__ __forceinline__ void mask(float (&s)[N], int row, int first_key, int 
     }
 }
 
+#if !CODED
+// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
+// not negative, which it cannot know) keeps it behind them.
+template <int EARLY, int N>
+__device__ __forceinline__ void when_known(const float (&)[N], const Rows& rows, u32 smem) {
+    store_if_negative(smem, rows.sum[0], rows.sum[1]);
+}
+
+// PV does not add up the probabilities: each thread has the sums of its own columns.
+template <int N>
+__device__ __forceinline__ void take_sums(float (&)[N], Rows&, const float (&)[2]) {}
+template <int N>
+__device__ __forceinline__ float whole_sum(const float (&)[N], const Rows& rows, int half, const Arguments&, int) {
+    return of_quad_sum(rows.sum[half]);
+}
+#endif

@@ -68,21 +68,6 @@ __device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, float scale)
     }
 }
 
-// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
-// not negative, which it cannot know) keeps it behind them.
-template <int EARLY, int N>
-__device__ __forceinline__ void when_known(const float (&)[N], const Rows& rows, u32 smem) {
-    store_if_negative(smem, rows.sum[0], rows.sum[1]);
-}
-
-// PV of 16-bit numbers does not add up the probabilities: each thread has the sums of its own columns.
-template <int N>
-__device__ __forceinline__ void take_sums(float (&)[N], Rows&, const float (&)[2]) {}
-template <int N>
-__device__ __forceinline__ float whole_sum(const float (&)[N], const Rows& rows, int half, const Arguments&, int) {
-    return of_quad_sum(rows.sum[half]);
-}
-
 // The scores' registers, two by two, are the left operand of PV: no data moves. Keys that are not there weigh nothing.
 template <int N>
 __device__ __forceinline__ void to_operand(const float (&s)[N], u32 (&p)[P_WORDS]) {

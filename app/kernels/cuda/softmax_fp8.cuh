@@ -48,6 +48,8 @@ constexpr float PER_OCTAVE = 8;
 // Above it is no number. The two products of which a logarithm is the difference are rounded to 2^-24 of themselves.
 constexpr float AWAY_FROM_TOP = PER_OCTAVE * 0x1p-22f;
 
+__device__ __forceinline__ u32 in_one_word(float a, float b, float c, float d) { return four_bytes(a, b, c, d); }
+
 // s becomes the code of the probability times V's scale, not rounded yet; below 0 is 0.
 template <int FIRST, int LAST, int N>
 __device__ __forceinline__ void take_exp(float (&s)[N], const Rows& rows, const Scale& scale) {
@@ -64,21 +66,12 @@ __device__ __forceinline__ void take_exp(float (&s)[N], const Rows& rows, const 
     }
 }
 
-// Of 16 neighbouring columns a thread has four, a word; V's rows stand in the order that makes up for it.
-template <int N>
-__device__ __forceinline__ void to_operand(const float (&s)[N], u32 (&p)[P_WORDS]) {
-#pragma unroll
-    for (int i = 0; i < P_WORDS; ++i) {
-        const int first = i / 2 * 8 + i % 2 * 2;
-        p[i] = i >= N / 4 ? 0 : four_bytes(s[first], s[first + 1], s[first + 4], s[first + 5]);
-    }
-}
-
 // The compiler would put a wait for PV into the maxima. A store that never happens keeps it behind the first EARLY groups
-// of columns.
+// of columns; few keys may leave none.
 template <int EARLY, int N>
 __device__ __forceinline__ void when_known(const float (&s)[N], const Rows&, u32 smem) {
-    store_if_infinite(smem, s[4 * (EARLY - 1)], s[4 * (EARLY - 1) + 2]);
+    constexpr int LAST = EARLY > 0 ? 4 * (EARLY - 1) : 0;
+    store_if_infinite(smem, s[LAST], s[LAST + 2]);
 }
 
 // PV's last columns are the probabilities' sums, of which each visit takes its own: tensor cores keep about 14 bits of
@@ -98,6 +91,8 @@ __device__ __forceinline__ float whole_sum(const float (&o)[O_COLUMNS / 2], cons
     return of_quad_sum(rows.sum[half] + o[HEAD_DIM / 2 + 2 * half]) * unit;
 }
 #else
+__device__ __forceinline__ u32 in_one_word(float a, float b, float c, float d) { return pack_four(a, b, c, d); }
+
 // Columns FIRST … LAST - 1, in groups of eight: s becomes the probabilities times V's scale and 2^SHIFT; the sums grow
 // by them without V's scale, before they are rounded.
 template <int FIRST, int LAST, int N>
@@ -119,19 +114,7 @@ __device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, const Scale&
     }
 }
 
-// The compiler would put a wait for PV before the exponentials. A store that never happens (sums of exponentials are
-// not negative, which it cannot know) keeps it behind them.
-template <int EARLY, int N>
-__device__ __forceinline__ void when_known(const float (&)[N], const Rows& rows, u32 smem) {
-    store_if_negative(smem, rows.sum[0], rows.sum[1]);
-}
-
-template <int N>
-__device__ __forceinline__ void take_sums(float (&)[N], Rows&, const float (&)[2]) {}
-template <int N>
-__device__ __forceinline__ float whole_sum(const float (&)[N], const Rows& rows, int half, const Arguments&, int) {
-    return of_quad_sum(rows.sum[half]);
-}
+#endif
 
 // Of 16 neighbouring columns a thread has four, a word; V's rows stand in the order that makes up for it.
 template <int N>
@@ -139,7 +122,6 @@ __device__ __forceinline__ void to_operand(const float (&s)[N], u32 (&p)[P_WORDS
 #pragma unroll
     for (int i = 0; i < P_WORDS; ++i) {
         const int first = i / 2 * 8 + i % 2 * 2;
-        p[i] = i >= N / 4 ? 0 : pack_four(s[first], s[first + 1], s[first + 4], s[first + 5]);
+        p[i] = i >= N / 4 ? 0 : in_one_word(s[first], s[first + 1], s[first + 4], s[first + 5]);
     }
 }
-#endif

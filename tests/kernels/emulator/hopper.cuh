@@ -368,5 +368,10 @@ template <u32 COUNT>
 void registers_up() {}
 template <u32 COUNT>
 void registers_down() {}
-inline void store_if_negative(u32, float, float) {}
-inline void store_if_infinite(u32, float, float) {}
+// Neither may happen, and what they look at must be there.
+inline void store_if_negative(u32, float x, float y) {
+    if (x < 0 || y < 0) machine::fail("a sum of exponentials is negative");
+}
+inline void store_if_infinite(u32, float x, float y) {
+    if (x > INFINITY || y > INFINITY) machine::fail("a number is more than infinite");
+}

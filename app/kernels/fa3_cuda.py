@@ -62,7 +62,7 @@ def compiled(
         "DRAWN": int(shape.drawn),
         "ORDERED": int(shape.ordered),
         "RELYING": int(shape.relying),
-        "HELD": int(shape.held),
+        "HELD": shape.held,
         "FEW": few,
         "CODED": int(shape.coded),
         "SUM_COLUMNS": SUM_COLUMNS,
@@ -73,9 +73,9 @@ def compiled(
         "CONSUMER_REGISTERS": shape.consumer_registers,
         "PRODUCER_REGISTERS": shape.producer_registers,
     }
-    name, left = ("product_hs", "held") if shape.held else ("product_ss", "smem")
+    lefts = (("product_ss", "smem"), ("product_hs", "held"))
     columns = sorted({shape.block_n, few} - {0})
-    scores = [wgmma.product(name, count, numbers or dtype, left=left) for count in columns]
+    scores = [wgmma.product(name, count, numbers or dtype, left=left) for name, left in lefts for count in columns]
     o_columns = head_dim + SUM_COLUMNS * shape.coded
     output = wgmma.product("product_rs", o_columns, numbers or dtype, left="registers")
     return nvrtc.compiled("fa3_forward.cu", "fa3_forward", constants, wgmma.header(*scores, output))

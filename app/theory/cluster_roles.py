@@ -18,11 +18,12 @@ class ClusterRoles:
     """Consumers, rows of a k or v block, stages of k and v, and of q; `cluster` thread blocks share loads of k and v.
 
     `late`: a consumer waits for PV after so many percent of its exponentials; 0: when the compiler thinks fit. `lazy`:
-    the output is rescaled only when a maximum has grown. `patient`: a consumer hands its turn on when its scores are
-    there, else as soon as it has asked for them. `drawn`: tiles come from one list, each to whichever thread block is
-    free, else they are dealt out beforehand. `ordered`: the exponentials of a thread's first row begin while the
-    maximum of its second row is taken. `relying`: only the first consumer waits for blocks of k and v, the others rely
-    on its turn having come before theirs. `held`: q lies in registers while its tile lasts, so that products need not
+    the output is rescaled only when a maximum has grown, with 16-bit numbers only when it has grown 256-fold.
+    `patient`: a consumer hands its turn on when its scores are there, else as soon as it has asked for them. `drawn`:
+    tiles come from one list, each to whichever thread block is free, else they are dealt out beforehand. `ordered`: the
+    exponentials of a thread's first row begin while the maximum of its second row is taken. `relying`: only the first
+    consumer waits for blocks of k and v, the others rely on its turn having come before theirs. `held`: so many steps
+    of a product, of PRODUCT_BYTES of a row of q each, find q in registers while its tile lasts, so that they need not
     read it from shared memory. `fitted`: a block of which few keys are seen takes smaller products (`few_keys`).
     `coded`: e4m3 probabilities are made as codes, without exponentials, and tensor cores take the rows' sums (of V with
     SUM_COLUMNS more). `agreeing`: maxima are compared as floats until a consumer's warps agree that none is negative,
@@ -43,7 +44,7 @@ class ClusterRoles:
     drawn: bool = False
     ordered: bool = False
     relying: bool = False
-    held: bool = False
+    held: int = 0
     fitted: bool = False
     coded: bool = False
     agreeing: bool = False
@@ -69,7 +70,7 @@ class ClusterRoles:
             "drawn": self.drawn,
             "ordered": self.ordered,
             "relying": self.relying,
-            "held": self.held,
+            f"held{self.held}": self.held > 0,
             "fitted": self.fitted,
             "coded": self.coded,
             "agreeing": self.agreeing,
@@ -87,22 +88,25 @@ TILE_BYTES = 20  # five numbers say which tile is worked on
 SHORT, MIDDLING, LONG = 1024, 6144, 24576
 
 # A third consumer has 160 registers a thread: enough for 128 columns of scores at head_dim 64.
-_AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32, cut_last=True)
-_AT_64_MIDDLING = replace(_AT_64, late=10, agreeing=True)
-_AT_64_LONG = replace(_AT_64_MIDDLING, lazy=True, patient=True, relying=True)
-_AT_64_CAUSAL = replace(_AT_64_MIDDLING, drawn=True, fitted=True, cut_last=False)
+_AT_64 = ClusterRoles(3, 128, 2, 2, 1, 160, 32, lazy=True, cut_last=True)
+_AT_64_LONG = replace(_AT_64, late=10, patient=True, relying=True, agreeing=True)
+_AT_64_CAUSAL = ClusterRoles(3, 128, 2, 2, 1, 160, 32, late=10, drawn=True, fitted=True, agreeing=True)
 _AT_64_SHORT_CAUSAL = ClusterRoles(
-    2, 128, 3, 1, 1, patient=True, drawn=True, relying=True, held=True, fitted=True, agreeing=True
+    2, 128, 3, 1, 1, patient=True, drawn=True, relying=True, held=4, fitted=True, agreeing=True
 )
-_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, patient=True, ordered=True, cut_last=True)
-# As many keys a block as there is room for: the waits and shuffles of a visit then weigh less.
+_AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, lazy=True, patient=True, ordered=True, agreeing=True, cut_last=True)
+# As many keys a block as there is room for: the waits and shuffles of a visit then weigh less. What registers are left
+# hold a half of q.
 _AT_128_LONG = ClusterRoles(
-    2, 176, 2, 1, 2, late=20, lazy=True, ordered=True, relying=True, agreeing=True, cut_last=True
+    2, 176, 2, 1, 2, 240, 24, late=20, lazy=True, ordered=True, relying=True, held=4, agreeing=True, cut_last=True
 )
-_AT_128_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, held=True, fitted=True)
-_AT_128_VERY_LONG_CAUSAL = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, agreeing=True)
+_AT_128_SHORT_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=35, lazy=True, patient=True, held=8, fitted=True)
+_AT_128_CAUSAL = replace(_AT_128_SHORT_CAUSAL, patient=False, agreeing=True)
+_AT_128_VERY_LONG_CAUSAL = replace(_AT_128_LONG, late=25, relying=False, cut_last=False)
 _AT_256 = ClusterRoles(2, 80, 2, 1, 1, lazy=True, fitted=True, cut_last=True)
-_AT_256_CAUSAL = replace(_AT_256, drawn=True, cut_last=False)
+_AT_256_VERY_LONG = replace(_AT_256, cluster=2, fitted=False)
+_AT_256_CAUSAL = replace(_AT_256, drawn=True, agreeing=True, cut_last=False)
+_AT_256_VERY_LONG_CAUSAL = replace(_AT_256_VERY_LONG, cut_last=False)
 
 # (head_dim, causal) → for short, middling, long and very long sequences (`kind_of_length`). Sharing loads in a cluster
 # saves half of the bytes from the L2 cache and the power for them, but its thread blocks wait for each other, the more
@@ -111,12 +115,12 @@ _AT_256_CAUSAL = replace(_AT_256, drawn=True, cut_last=False)
 ByLength = tuple[ClusterRoles, ClusterRoles, ClusterRoles, ClusterRoles]
 DEFAULTS: Mapping[tuple[int, bool], ByLength] = MappingProxyType(
     {
-        (64, False): (_AT_64, _AT_64_MIDDLING, _AT_64_LONG, _AT_64_LONG),
+        (64, False): (_AT_64, _AT_64_LONG, _AT_64_LONG, _AT_64_LONG),
         (64, True): (_AT_64_SHORT_CAUSAL, _AT_64_CAUSAL, _AT_64_CAUSAL, _AT_64_CAUSAL),
-        (128, False): (_AT_128, replace(_AT_128, agreeing=True), _AT_128_LONG, _AT_128_LONG),
-        (128, True): (_AT_128_CAUSAL, _AT_128_CAUSAL, _AT_128_CAUSAL, _AT_128_VERY_LONG_CAUSAL),
-        (256, False): (_AT_256, _AT_256, _AT_256, replace(_AT_256, cluster=2, fitted=False)),
-        (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_CAUSAL),
+        (128, False): (_AT_128, _AT_128, _AT_128_LONG, _AT_128_LONG),
+        (128, True): (_AT_128_SHORT_CAUSAL, _AT_128_CAUSAL, _AT_128_CAUSAL, _AT_128_VERY_LONG_CAUSAL),
+        (256, False): (_AT_256, _AT_256, _AT_256, _AT_256_VERY_LONG),
+        (256, True): (_AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_CAUSAL, _AT_256_VERY_LONG_CAUSAL),
     }
 )
 
@@ -173,6 +177,11 @@ def few_keys(roles: ClusterRoles, seqlen: int, *, causal: bool, element_bytes: i
     quarter = -(-roles.block_n // (4 * depth)) * depth
     few = -(-(seqlen % roles.block_n) // quarter) * quarter
     return few if few < roles.block_n else 0
+
+
+def held_share(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> float:
+    """How much of q lies in registers while its tile lasts: 0 … 1."""
+    return roles.held * PRODUCT_BYTES / (head_dim * element_bytes)
 
 
 def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:

@@ -144,6 +144,7 @@ class OwnClusterRoles:
     causal: bool
     roles: cluster_roles.ClusterRoles
     smem: hopper_roles.Smem
+    held_share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,13 @@ def _own_kernel() -> OwnKernel:
         shown=next(own for own in listed if own.head_dim == SHAPE.head_dim),
         listed=listed,
         in_cuda=tuple(
-            OwnClusterRoles(head_dim, causal, defaults[kind], cluster_roles.smem(defaults[kind], head_dim))
+            OwnClusterRoles(
+                head_dim,
+                causal,
+                defaults[kind],
+                cluster_roles.smem(defaults[kind], head_dim),
+                cluster_roles.held_share(defaults[kind], head_dim),
+            )
             for (head_dim, causal), defaults in cluster_roles.DEFAULTS.items()
         ),
         lengths_in_cuda=(cluster_roles.SHORT, cluster_roles.MIDDLING),

@@ -9,7 +9,7 @@ from app.kernels.bench.cases import CheckCase
 from app.kernels.problem import Problem
 
 SEQLEN, HEAD_DIM, SPREAD = 500, 128, 12.0
-SIGNS = ("none", "none, and zeros", "of some rows", "of the first keys", "of the last keys")
+SIGNS = ("none", "none, far below 0", "none, and zeros", "of some rows", "of the first keys", "of the last keys")
 
 
 def problem(signs: str, causal: bool, device: str = "cpu") -> Problem:
@@ -27,6 +27,8 @@ def problem(signs: str, causal: bool, device: str = "cpu") -> Problem:
         k = torch.where(rows < SEQLEN // 2, -k, k)
     elif signs == "of the last keys":
         k = torch.where(rows >= SEQLEN - 40, -k, k)
+    elif signs == "none, far below 0":  # and so the exponentials of all of them, if nothing were subtracted
+        k = 6 * k
     elif signs == "none, and zeros":
-        k = torch.where(rows % 7 == 0, 0 * k, k)
+        k = torch.where((rows % 7 == 0) & (rows < SEQLEN - 200), 0 * k, k)  # not in the block that is visited first
     return Problem(q.to(drawn.q.dtype), k.to(drawn.k.dtype), drawn.v, causal=causal)

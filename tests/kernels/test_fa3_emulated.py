@@ -24,6 +24,7 @@ from app.theory import cluster_roles
 from app.theory.cluster_roles import ClusterRoles
 
 SMS = 4
+FAR_APART = 30.0  # standard deviation of q: a row's largest score grows more than 256-fold from block to block
 forward = partial(case, "forward")
 CODE = sorted(
     {
@@ -36,7 +37,10 @@ CODE = sorted(
 IN_PAIRS = ClusterRoles(2, 128, 2, 2, 2, lazy=True)
 IN_ORDER = replace(IN_PAIRS, lazy=False, late=25, ordered=True, relying=True)
 ALONE = ClusterRoles(2, 80, 2, 1, 1)
-FITTED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=True, fitted=True)
+HALF_HELD = ClusterRoles(
+    2, 176, 2, 1, 2, 240, 24, late=20, lazy=True, ordered=True, relying=True, held=4, agreeing=True, cut_last=True
+)
+FITTED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=8, fitted=True)
 
 
 def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles, problem: Problem | None = None) -> check.Verdict:
@@ -51,16 +55,20 @@ def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles, problem: P
 
 @pytest.mark.parametrize(("head_dim", "causal", "roles"), CODE, ids=str)
 def test_every_choice_is_right(folder: Path, head_dim: int, causal: bool, roles: ClusterRoles) -> None:
-    """Lengths around a block and a tile, and one of several tiles a list, so that every place is used again."""
-    for seqlen in (1, 129, 777):
-        found = verdict(Emulator(folder, seed=seqlen), forward(seqlen, head_dim, causal, dtype="fp16"), roles)
+    """Lengths around a block and a tile, and one of several tiles a list, so that every place is used again.
+
+    There the scores are so far apart that no choice can do without rescaling.
+    """
+    for seqlen, spread in ((1, 1.0), (129, 1.0), (777, FAR_APART)):
+        problem = forward(seqlen, head_dim, causal, dtype="fp16", spread=spread)
+        found = verdict(Emulator(folder, seed=seqlen), problem, roles)
         assert found.ok, (seqlen, found.message)
 
 
 @pytest.mark.parametrize(("roles", "causal"), [(IN_PAIRS, True), (IN_PAIRS, False), (ALONE, True)], ids=str)
 @pytest.mark.parametrize(
     "more",
-    [{"num_heads": 4, "num_heads_kv": 2, "batch": 2}, {"spread": 30.0}, {"dtype": "fp16"}],
+    [{"num_heads": 4, "num_heads_kv": 2, "batch": 2}, {"spread": FAR_APART}, {"dtype": "fp16"}],
     ids=["shared heads", "large values", "fp16"],
 )
 def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more: dict[str, object]) -> None:
@@ -69,7 +77,7 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, replace(IN_ORDER, agreeing=True)], ids=str)
+@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, HALF_HELD], ids=str)
 def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
     found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message
@@ -102,8 +110,6 @@ WRONG = {
     "the thread block leaves too early": ("    if constexpr (CLUSTER == 2) cluster_meet();  // the", "    // the"),
     "the last block is not masked": ("(CAUSAL ? min(row + 8 * half, seqlen - 1) : seqlen - 1)", "(row + 8 * half)"),
     "mask off by one": ("min(row + 8 * half, seqlen - 1)", "min(row + 8 * half + 1, seqlen - 1)"),
-    "no rescale": ("o[i] *= rescale[i / 2 % 2]", "o[i] *= 1"),
-    "no running maximum": ("rows.max[half] = max;", "rows.max[half] = 0;"),
     "everybody waits for a block that passes by": (
         "                if (telling_warp) {\n" + PASSING,
         "                {\n" + PASSING.splitlines()[0],
@@ -146,10 +152,7 @@ WRONG_FITTED = {
     "halves of q's rows change places": ("half = threadIdx.x % 32 / 16;", "half = 1 - threadIdx.x % 32 / 16;"),
     "rows of q of the other consumer": ("Q_BYTES + consumer * ROWS * 128;", "Q_BYTES + (1 - consumer) * ROWS * 128;"),
     "q is taken once": ("        take_q(turn);\n", "        if (turn == 0) take_q(turn);\n"),
-    "its place is never free again": (
-        "            barrier_arrive(bars.q_empty(turn % Q_STAGES));\n        }\n",
-        "        }\n",
-    ),
+    "its place is never free again": ("if (ALL_HELD) barrier_arrive(bars.q_empty(turn % Q_STAGES));", ""),
     "more keys are seen than products take": ("BLOCK_N <= FEW), 0)", "BLOCK_N <= FEW + ROWS), 0)"),
     "every tile begins with few": ("if (FEW && few && block >= 0)", "if (FEW && block >= 0)"),
     "keys that are not there weigh something": (
@@ -162,6 +165,37 @@ WRONG_FITTED = {
 @pytest.mark.parametrize("edit", WRONG_FITTED.values(), ids=WRONG_FITTED)
 def test_a_wrong_kernel_whose_products_fit_what_is_seen_is_found(folder: Path, edit: tuple[str, str]) -> None:
     assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), FITTED))
+
+
+WRONG_HALF_HELD = {
+    "the half in registers is that of the step before": (
+        "const u32* mine = q.held + 4 * step;",
+        "const u32* mine = q.held + 4 * max(step - 1, 0);",
+    ),
+    "the rest is given back with it": ("if (ALL_HELD) barrier_arrive", "if (HELD) barrier_arrive"),
+    "it is taken once": ("        take_q(turn);\n", "        if (turn == 0) take_q(turn);\n"),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG_HALF_HELD.values(), ids=WRONG_HALF_HELD)
+def test_a_wrong_kernel_that_holds_a_half_of_q_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(1500, 128, False), HALF_HELD))
+
+
+WRONG_FAR_APART = {
+    "no rescale": ("o[i] *= rescale[i / 2 % 2]", "o[i] *= 1"),
+    "no rescale of sums": ("rows.sum[half] *= rescale[half];", ""),
+    "no running maximum": ("rows.max[half] = max;", "rows.max[half] = 0;"),
+    "a maximum is never too far below": ("<= SLACK", "<= 1e30f"),
+    "scores of the other row say how far": ("fmaf(found, scale,", "fmaf(mine[1 - half], scale,"),
+    "every first maximum is 0": ("rows.max[half] <= 0 && rows.max[half] * scale > -SLACK", "true"),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG_FAR_APART.values(), ids=WRONG_FAR_APART)
+def test_a_wrong_kernel_whose_scores_lie_far_apart_is_found(folder: Path, edit: tuple[str, str]) -> None:
+    problem = forward(777, 128, True, spread=FAR_APART)
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), problem, IN_PAIRS))
 
 
 @pytest.mark.parametrize("seqlen", [16, 17, 47, 48, 49, 96, 145, 160, 176, 177, 192, 225])

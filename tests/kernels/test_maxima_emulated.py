@@ -1,5 +1,6 @@
 """Maxima compared as integers, in emulated CUDA kernels: scores whose signs are what makes that go wrong (`signs`)."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -19,13 +20,14 @@ from tests.kernels import fp8_emulation
 from tests.kernels.signs import SIGNS, problem
 
 SMS = 4
-CHECKED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, held=True, fitted=True)
+CHECKED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, held=8, fitted=True)
 AGREEING = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True, agreeing=True)
 IN_BYTES = ClusterRoles(2, 128, 3, 2, 2)
 CODED = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, lazy=True, coded=True)
 KERNELS = {
     "checked": (fa3_cuda, CHECKED),
     "agreeing": (fa3_cuda, AGREEING),
+    "agreeing, not lazy": (fa3_cuda, replace(AGREEING, lazy=False)),
     "8 bits": (fa3_fp8_cuda, IN_BYTES),
     "codes": (fa3_fp8_cuda, CODED),
 }
@@ -60,10 +62,11 @@ WRONG = {
     "codes: signs are not looked at": ("codes", NO_SIGN_SEEN),
     "checked: one row's sign only": ("checked", ("| __float_as_int(two[1])", "| 0")),
     "agreeing: -0 passes for a number without a sign": (
-        "agreeing",
+        "agreeing, not lazy",  # the others take no maximum that is below the one before
         ("!sign_in(rows.max)", "rows.max[0] >= 0 && rows.max[1] >= 0"),
     ),
-    "agreeing: nobody asks": ("agreeing", ("bool agreed = !CAUSAL && none_negative();", "bool agreed = true;")),
+    "agreeing: nobody asks": ("agreeing", ("bool agreed = none_negative();", "bool agreed = true;")),
+    "agreeing: every first maximum without a sign is 0": ("agreeing", (" && rows.max[half] * scale > -SLACK", "")),
     "agreeing: one row's sign only": ("agreeing", ("| __float_as_int(two[1])", "| 0")),
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.theory.cluster_roles import BYTE_DEFAULTS, DEFAULTS, ClusterRoles, choices, few_keys, smem
+from app.theory.cluster_roles import BYTE_DEFAULTS, DEFAULTS, ClusterRoles, choices, few_keys, held_share, smem
 from app.theory.gpus import GPUS
 from app.theory.hopper_roles import Smem
 
@@ -25,8 +25,9 @@ def test_every_choice_fits_one_sm(head_dim: int, roles: ClusterRoles) -> None:
 @pytest.mark.parametrize(("head_dim", "roles"), LISTED, ids=str)
 def test_scores_probabilities_and_output_fit_a_consumer_s_registers(head_dim: int, roles: ClusterRoles) -> None:
     # 64 rows in 128 threads: half a register for each column of 32-bit numbers, a quarter for 16-bit ones
-    held = roles.block_n // 2 + roles.block_n // 4 + head_dim // 2 + (head_dim // 4 if roles.held else 0)
+    held = roles.block_n // 2 + roles.block_n // 4 + head_dim // 2 + 4 * roles.held
     assert held < roles.consumer_registers
+    assert 0 <= held_share(roles, head_dim) <= 1
     assert roles.block_n % 16 == 0  # the depth of one product
     assert head_dim // 64 % roles.cluster == 0  # thread blocks of a cluster share a block of k by its columns
 

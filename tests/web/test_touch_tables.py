@@ -108,7 +108,8 @@ def test_chapter_11_shows_what_the_kernel_in_cuda_uses(client: TestClient) -> No
     listed = [(key[0], defaults[1]) for key, defaults in cluster_roles.DEFAULTS.items()]
     assert cells["Rows in a block of K or V"] == [str(roles.block_n) for _, roles in listed]
     assert cells["Thread blocks that share each load"] == [str(roles.cluster) for _, roles in listed]
-    reads = ["registers" if roles.held else "shared memory" for _, roles in listed]
+    shares = [cluster_roles.held_share(roles, head_dim) for head_dim, roles in listed]
+    reads = [{0: "shared memory", 1: "registers"}.get(share, "both") for share in shares]
     assert cells["Products read Q from"] == reads
     assert set(reads) == {"registers", "shared memory"}
     totals = [f"{cluster_roles.smem(roles, head_dim).total / 2**10:.1f}" for head_dim, roles in listed]

@@ -3,15 +3,15 @@
 //
 // Compile-time constants (-D): HEAD_DIM, BLOCK_N, CONSUMERS, STAGES, Q_STAGES, CLUSTER, CAUSAL, BF16,
 // FP8 (q, k, v and the probabilities are e4m3 numbers; BF16 then says what o is), CONSUMER_REGISTERS,
-// PRODUCER_REGISTERS, LATE (PV is waited for after so many percent of the exponentials; 0: where the
-// compiler thinks fit), LAZY (o is rescaled only when a maximum of the warp's rows has grown), PATIENT
-// (a turn is handed on when its scores are there, else when they are asked for), DRAWN (tiles are
-// drawn from one list by whoever is free, else each thread block has a list of its own), ORDERED (a
-// thread's second row waits with its maximum for the first, whose exponentials then begin beside it),
-// RELYING (only the first consumer waits for blocks of K and V), HELD (q lies in registers while its tile
-// lasts), FEW (a tile's first block takes smaller products where no more than so many of its keys are
-// seen; 0: never), CODED with SUM_COLUMNS (`softmax_fp8.cuh`) and AGREEING (maxima are compared as floats until a consumer's
-// warps agree that none is negative, then as integers; else as integers, and checked).
+// PRODUCER_REGISTERS, LATE (PV is waited for after so many percent of the exponentials; 0: where the compiler thinks
+// fit), LAZY (o is rescaled only when a maximum of the warp's rows has grown, see `softmax.cuh`), PATIENT (a turn is
+// handed on when its scores are there, else when they are asked for), DRAWN (tiles are drawn from one list by whoever is
+// free, else each thread block has a list of its own), ORDERED (a thread's second row waits with its maximum for the
+// first, whose exponentials then begin beside it), RELYING (only the first consumer waits for blocks of K and V), HELD
+// (so many steps of a product with q find it in registers while its tile lasts), FEW (a tile's first block takes smaller
+// products where no more than so many of its keys are seen; 0: never), CODED with SUM_COLUMNS (`softmax_fp8.cuh`) and
+// AGREEING (maxima are compared as floats until a consumer's warps agree that none is negative, then as integers; else
+// as integers, and checked).
 // `wgmma.cuh`, made by `wgmma.py`, has the tensor-core instructions of these sizes:
 //   product_ss(s, a, b, keep)   s[64, BLOCK_N]  (+)= a[64, DEPTH] b[DEPTH, BLOCK_N], both in shared memory
 //   product_hs(s, q, b, keep)   the same, q in registers; both also for s[64, FEW]
@@ -27,10 +27,10 @@
 #endif
 #include "wgmma.cuh"
 
-// A consumer's rows of q: where they lie in shared memory, or the rows themselves.
+// A consumer's rows of q: where they lie in shared memory, and the first HELD steps' columns themselves.
 struct Left {
     u64 matrix;
-    u32 held[HELD ? ROW_BYTES / 8 : 1];
+    u32 held[HELD ? 4 * HELD : 1];
 };
 
 // Scores with the first 2 N keys of a block of K.
@@ -39,10 +39,10 @@ __device__ __forceinline__ void issue_scores(float (&s)[N], const Left& q, u64 k
     pin(s);
     wgmma_begin();
 #pragma unroll
-    for (int step = 0; step < ROW_BYTES / 32; ++step) {
+    for (int step = 0; step < Q_STEPS; ++step) {
         const int within = step % 4 * 32 / 16;  // in the units of a matrix's address, 16 bytes
         const u64 right = k + step / 4 * (BLOCK_N * 128 / 16) + within;
-        if constexpr (HELD) {
+        if (step < HELD) {
             const u32* mine = q.held + 4 * step;
             product_hs(s, mine[0], mine[1], mine[2], mine[3], right, step > 0);
         } else {
@@ -128,14 +128,14 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         if constexpr (HELD) {
             const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
 #pragma unroll
-            for (int step = 0; step < ROW_BYTES / 32; ++step) {
+            for (int step = 0; step < HELD; ++step) {
                 u32* mine = q.held + 4 * step;
                 const u32 piece = (2 * (step % 4) + half) ^ (row % 8);
                 load_rows(there + step / 4 * (BLOCK_M * 128) + row * 128 + piece * 16, mine[0], mine[1], mine[2],
                           mine[3]);
             }
-            barrier_arrive(bars.q_empty(turn % Q_STAGES));
         }
+        if (ALL_HELD) barrier_arrive(bars.q_empty(turn % Q_STAGES));
     };
     const u64 first_k = matrix(smem + K_PLACE, 0, 1024), first_v = v_matrix(smem + V_PLACE);
     auto k_block = [&] { return first_k + k.stage * (K_BYTES / 16); };
@@ -192,6 +192,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         if (CAUSAL || first_key + BLOCK_N > a.seqlen)
             mask(s, tile.first_row(place) + consumer * ROWS + lane_row, first_key, a.seqlen);
         take_max<AGREEING ? AS_FLOATS : CHECKED>(s, rows, rescale, scale);
+        take_zero_where_near(rows, scale);
     };
     // Blocks that only the other thread block of the cluster sees come all the same, K at once and V one block behind.
     // One warp waits for them: the place is given back at once, and a warp that looked later would miss the barrier's
@@ -284,7 +285,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             expect_k();
             scores_and_output(s, keys_before);
             release(bars.k_empty(k.stage));
-            if (Q_STAGES == 1 && !HELD && block == 0) give_q_back();
+            if (Q_STAGES == 1 && !ALL_HELD && block == 0) give_q_back();
             if (CAUSAL && masked) mask(s, row + lane_row, block * BLOCK_N, a.seqlen);
             take_max<Compared(compared())>(s, rows, rescale, scale);
             exp_beside_output(s);
@@ -305,8 +306,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             for (; block >= open; --block) visit(block, true, Count<BLOCK_N>{}, compared);
         }
         if constexpr (AGREEING) {
-            // Under a mask it is hardly ever so after the first block, of which some rows see one key.
-            bool agreed = !CAUSAL && none_negative();
+            bool agreed = none_negative();
 #pragma unroll 1
             for (; block >= 0 && !agreed; --block) {
                 visit(block, false, Count<BLOCK_N>{}, compared);
@@ -318,7 +318,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
 #pragma unroll 1
             for (; block >= 0; --block) visit(block, false, Count<BLOCK_N>{}, compared);
         }
-        if (!HELD && (Q_STAGES > 1 || last == 0)) give_q_back();
+        if (!ALL_HELD && (Q_STAGES > 1 || last == 0)) give_q_back();
 
         const Rows done = rows;
         const int next_place = place_in_cluster(rank, turn + 1);
@@ -330,7 +330,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
             next = wait_q(turn + 1);
             unseen = next.exists() ? next.unseen(next_place) : 0;
         };
-        if constexpr (Q_STAGES > 1 || HELD) {
+        if constexpr (Q_STAGES > 1 || ALL_HELD) {
             // This tile's last PV together with the next tile's first scores (of stale data, unused, without a next).
             look_at_next();
             if (next.exists()) {

@@ -15,6 +15,9 @@ constexpr u32 K_PLACE = Q_STAGES * Q_BYTES;
 constexpr u32 V_PLACE = K_PLACE + STAGES * K_BYTES;
 constexpr u32 BARRIERS = V_PLACE + STAGES * V_BYTES;
 constexpr u32 TILES = BARRIERS + 8 * (2 * Q_STAGES + 4 * STAGES);  // the tile that goes with each place for q
+constexpr int Q_STEPS = ROW_BYTES / 32;        // of a product with q, an instruction each
+constexpr bool ALL_HELD = HELD == Q_STEPS;
+static_assert(HELD <= Q_STEPS, "more of q than there is");
 constexpr float LOWEST = -1e30f;               // a row's maximum before it has seen a key
 constexpr float LN_2 = 0.6931471805599453f;
 

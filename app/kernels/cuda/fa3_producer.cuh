@@ -104,7 +104,7 @@ __device__ __forceinline__ void produce(const TensorMap& q_map, const TensorMap&
             // have been asked for by then.
             if (Q_STAGES == 1 && block == last) fetch_q();
             // The next tile's q is read for the first time: it is asked into the L2 cache while its place is still in use.
-            if (Q_STAGES == 1 && !HELD && block == tile.first_block && work.more()) {
+            if (Q_STAGES == 1 && !ALL_HELD && block == tile.first_block && work.more()) {
                 const Tile next = a.tiles[work.index];
                 tma_prefetch(q_map, next.first_row(place_in_cluster(rank, turn + 1)), 0, next.head % a.heads,
                              next.head / a.heads);

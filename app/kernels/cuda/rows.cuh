@@ -6,7 +6,7 @@
 
 // What a thread knows of its two rows of a tile (row and row + 8 of its warp's 16).
 struct Rows {
-    float max[2], sum[2];  // the sum is over this thread's own columns until the end
+    float max[2], sum[2];  // what stands for the largest score; the sum is over this thread's own columns until the end
 };
 
 // How the largest score is found. Numbers that are not negative are in the order of their bits read as integers, and all

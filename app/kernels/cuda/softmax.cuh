@@ -11,6 +11,19 @@ __device__ __forceinline__ float log2_of_sum(float max, float sum, float scale) 
 __device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix(smem, BLOCK_N * 128, 1024); }
 constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 
+// Exponentials may be taken relative to any number near their row's largest one: what that changes cancels, as long as
+// nothing leaves the numbers' range. So what stands for a maximum may be SLACK octaves below it, and o is rarely rescaled
+// (as FlashAttention-4 does, modal.com/blog/reverse-engineer-flash-attention-4), or as far above it at a tile's beginning.
+// fp16 ends at 2^16.
+constexpr float SLACK = 8;
+
+// A tile's first maxima: one that is slightly negative is replaced by 0, so that none will be while the tile lasts.
+__device__ __forceinline__ void take_zero_where_near(Rows& rows, float scale) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+        if (rows.max[half] <= 0 && rows.max[half] * scale > -SLACK) rows.max[half] = 0;
+}
+
 // New maxima; `rescale` is what everything gathered before has to be multiplied with. With ORDERED the second row's
 // maximum begins after the first's, whose exponentials then stand beside it: `other` depends on the first and says
 // nothing, which the compiler cannot know.
@@ -25,8 +38,10 @@ __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float 
             mine[half] = largest_as_bits(s, half, rows.max[half], after ? __float_as_int(mine[0]) | BELOW_ALL : BELOW_ALL);
     };
     auto take = [&](int half) {
-        const float max = of_quad_max(mine[half]);
-        rescale[half] = exp2_fast((rows.max[half] - max) * scale);
+        const float before = rows.max[half], found = of_quad_max(mine[half]);
+        const bool near = LAZY && fmaf(found, scale, -(before * scale)) <= SLACK;
+        const float max = near ? before : found;
+        rescale[half] = exp2_fast((before - max) * scale);
         rows.max[half] = max;
         rows.sum[half] *= rescale[half];
     };

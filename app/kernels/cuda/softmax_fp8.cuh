@@ -39,6 +39,8 @@ __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float 
     }
 }
 
+__device__ __forceinline__ void take_zero_where_near(Rows&, const Scale&) {}
+
 #if CODED
 // An e4m3 number read as an integer is, but for 7 · 8, eight times its binary logarithm with a straight line between
 // powers of two (Schraudolph 1999, doi.org/10.1162/089976699300016467, for 64-bit numbers): so a probability is a

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.facts.formatting import written
 from app.facts.registry import Registry
-from app.facts.timings import Timings
+from app.facts.timings import Found, Timings
 from app.theory import cluster_roles, exactness, flops, hopper_roles, online_softmax, pipeline, traffic
 from app.theory.gpus import GPUS
 from app.theory.shapes import AttentionShape, BlockShape
@@ -193,7 +193,7 @@ class TouchTables:
     own_kernel: OwnKernel
     rungs: tuple[Rung, ...]
     case: dict[str, Any]
-    library_rates: str  # from the slowest run of it to the fastest, in the case compared; "" with fewer than two
+    library_rates: str  # its slowest and its fastest run beside one of the rungs; "" with fewer than two
 
 
 def build(registry: Registry, timings: Timings) -> TouchTables:
@@ -311,19 +311,25 @@ def _own_kernel() -> OwnKernel:
     )
 
 
+def _newest(timings: Timings, kernel: str) -> Found | None:
+    """Of this kernel in the case compared."""
+    found = [item for item in timings.select(kernel=kernel, ran=True, **CASE) if item.timing.tflops_per_s is not None]
+    return max(found, key=lambda item: item.record.run.date, default=None)
+
+
 def _library_rates(timings: Timings) -> str:
-    found = [item.timing.tflops_per_s for item in timings.select(kernel=AGAINST, ran=True, **CASE)]
-    rates = [rate for rate in found if rate is not None]
+    records = {newest.record.id for kernel in RUNGS if (newest := _newest(timings, kernel))}
+    beside = [item for each in records for item in timings.select(record=each, kernel=AGAINST, ran=True, **CASE)]
+    rates = [rate for item in beside if (rate := item.timing.tflops_per_s) is not None]
     return written((min(rates), max(rates)), "TFLOP/s", digits=3) if len(rates) > 1 else ""
 
 
 def _rung(timings: Timings, kernel: str) -> Rung:
     """The newest record of this kernel in the case compared."""
     title, idea = NAMES[kernel].name, NAMES[kernel].idea
-    found = [item for item in timings.select(kernel=kernel, ran=True, **CASE) if item.timing.tflops_per_s is not None]
-    if not found:
+    newest = _newest(timings, kernel)
+    if newest is None:
         return Rung(kernel, title, idea)
-    newest = max(found, key=lambda item: item.record.run.date)
     rate, gpu = newest.timing.tflops_per_s or 0.0, newest.record.run.gpu.name
     peak = GPUS[PEAKS[gpu]].flops_per_s if gpu in PEAKS else None
     beside = timings.select(record=newest.record.id, kernel=AGAINST, ran=True, **CASE)

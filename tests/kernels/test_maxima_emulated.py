@@ -66,7 +66,7 @@ WRONG = {
         ("!sign_in(rows.max)", "rows.max[0] >= 0 && rows.max[1] >= 0"),
     ),
     "agreeing: nobody asks": ("agreeing", ("bool agreed = none_negative();", "bool agreed = true;")),
-    "agreeing: every first maximum without a sign is 0": ("agreeing", (" && rows.max[half] * scale > -SLACK", "")),
+    "agreeing: every negative maximum is far enough up at the start": ("agreeing", (" && max * scale > -SLACK", "")),
     "agreeing: one row's sign only": ("agreeing", ("| __float_as_int(two[1])", "| 0")),
 }
 

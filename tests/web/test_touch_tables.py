@@ -66,9 +66,13 @@ def test_the_library_s_own_rates_say_how_far_runs_lie_apart(tmp_path: Path) -> N
         return touch_tables.build(registry.load(), timings.read(tmp_path, tmp_path / "yours")).library_rates
 
     assert shown() == ""
-    write(tmp_path, "a.json", on(20, rate("fa3_wheel", 640.4), rate("fa3_wheel", 900, seqlen=512)))
+    write(
+        tmp_path, "a.json", on(20, rate("fa1_triton", 40), rate("fa3_wheel", 640.4), rate("fa3_wheel", 900, seqlen=512))
+    )
     assert shown() == "", "one run tells nothing"
-    write(tmp_path, "b.json", on(21, rate("fa3_wheel", 751.2)))
+    write(tmp_path, "b.json", on(21, rate("fa3_wheel", 800)))
+    assert shown() == "", "no rung stands beside it"
+    write(tmp_path, "c.json", on(22, rate("fa3_gluon", 600), rate("fa3_wheel", 751.2)))
     assert shown() == "640–751\N{NO-BREAK SPACE}TFLOP/s"
 
 

@@ -192,7 +192,7 @@ __device__ __forceinline__ void consume(const Arguments& a, u32 smem, const Barr
         if (CAUSAL || first_key + BLOCK_N > a.seqlen)
             mask(s, tile.first_row(place) + consumer * ROWS + lane_row, first_key, a.seqlen);
         take_max<AGREEING ? AS_FLOATS : CHECKED>(s, rows, rescale, scale);
-        take_zero_where_near(rows, scale);
+        leave_negative(rows, scale);
     };
     // Blocks that only the other thread block of the cluster sees come all the same, K at once and V one block behind.
     // One warp waits for them: the place is given back at once, and a warp that looked later would miss the barrier's

@@ -17,11 +17,15 @@ constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
 // fp16 ends at 2^16.
 constexpr float SLACK = 8;
 
-// A tile's first maxima: one that is slightly negative is replaced by 0, so that none will be while the tile lasts.
-__device__ __forceinline__ void take_zero_where_near(Rows& rows, float scale) {
+// A tile's first maxima: instead of one that is slightly negative a number that is not stands, so that none will be while
+// the tile lasts. It is whole octaves above: the largest probability is then a power of two, which no rounding changes,
+// and a row that sees one key gets just that key's V.
+__device__ __forceinline__ void leave_negative(Rows& rows, float scale) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-        if (rows.max[half] <= 0 && rows.max[half] * scale > -SLACK) rows.max[half] = 0;
+    for (int half = 0; half < 2; ++half) {
+        const float max = rows.max[half], above = max - floorf(max * scale) / scale;
+        if (max <= 0 && max * scale > -SLACK) rows.max[half] = above > 0 ? above : 0;
+    }
 }
 
 // New maxima; `rescale` is what everything gathered before has to be multiplied with. With ORDERED the second row's

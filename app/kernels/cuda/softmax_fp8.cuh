@@ -39,7 +39,7 @@ __device__ __forceinline__ void take_max(const float (&s)[N], Rows& rows, float 
     }
 }
 
-__device__ __forceinline__ void take_zero_where_near(Rows&, const Scale&) {}
+__device__ __forceinline__ void leave_negative(Rows&, const Scale&) {}
 
 #if CODED
 // An e4m3 number read as an integer is, but for 7 · 8, eight times its binary logarithm with a straight line between

@@ -5,11 +5,13 @@ missing is found here and not only on a GPU, where it may hold for years. That t
 with one passage made wrong.
 """
 
+import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.kernels.emulated import COMPILER, SEEDS, Emulator, case, is_found
 
@@ -84,6 +86,35 @@ def test_a_maximum_that_is_moved_by_parts_of_an_octave_is_found(folder: Path) ->
     edit = ("above > 0 ? above : 0;", "0;")
     for wrong in (None, edit):
         assert of_one_key(Emulator(folder, wrong), 128, False, HALF_HELD, heads=200) == (wrong is None)
+
+
+def of_small_probabilities(emulator: Emulator, dtype: torch.dtype, keys: int = 500) -> float:
+    """The error of o, of its right value, where one key outweighs every other 2^17.5-fold and only the others have a V.
+
+    Its score is negative, and its block is visited first: what stands for the maximum is then as far above as may be.
+    """
+    fa3_cuda._loaded.cache_clear()
+    q, k = torch.zeros(1, 1, keys, 64), torch.zeros(1, 1, keys, 64)
+    octave = 64**0.5 * math.log(2)
+    q[..., 0], k[..., 0], k[..., -1, 0] = 1, -25.4 * octave, -7.9 * octave
+    v = torch.ones(1, 1, keys, 64)
+    v[..., -1, :] = 0
+    drawn = Problem(*(tensor.to(dtype) for tensor in (q, k, v)))
+    with emulator.in_place(SMS):
+        found = fa3_cuda.bind(drawn, replace(HALF_HELD, cluster=1)).forward()
+    weights = torch.softmax(drawn.q.double() @ drawn.k.double().mT * drawn.softmax_scale, -1)
+    wanted = weights @ drawn.v.double()
+    return float(((found.o.double() - wanted).abs() / wanted).max())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_small_probabilities_are_not_lost(folder: Path, dtype: torch.dtype) -> None:
+    assert of_small_probabilities(Emulator(folder), dtype) < 0.01
+
+
+def test_small_probabilities_that_fp16_has_no_room_for_are_found_missing(folder: Path) -> None:
+    edit = ("SHIFT = BF16 ? 0 : 7;", "SHIFT = 0;")
+    assert of_small_probabilities(Emulator(folder, edit), torch.float16) > 0.1
 
 
 @pytest.mark.parametrize(("roles", "causal"), [(IN_PAIRS, True), (IN_PAIRS, False), (ALONE, True)], ids=str)

@@ -5,17 +5,20 @@
 using Scale = float;                       // of the scores, times log2(e)
 constexpr int P_WORDS = BLOCK_N / 4;       // of the probabilities as a left operand, two numbers each
 
-__device__ __forceinline__ float log2_of_sum(float max, float sum, float scale) { return max * scale + log2_fast(sum); }
+// Exponentials may be taken relative to any number near their row's largest one: what that changes cancels, as long as
+// nothing leaves the numbers' range. So what stands for a maximum may be SLACK octaves below it, and o is rarely rescaled
+// (as FlashAttention-4 does, modal.com/blog/reverse-engineer-flash-attention-4), or as far above it at a tile's beginning.
+// bf16 has the range for that. fp16 goes from 2^-24 to 2^16: there probabilities are multiplied by 2^SHIFT, so that the
+// largest ones just fit and small ones are not lost.
+constexpr float SLACK = 8, SHIFT = BF16 ? 0 : 7;
+
+__device__ __forceinline__ float log2_of_sum(float max, float sum, float scale) {
+    return max * scale + log2_fast(sum) - SHIFT;
+}
 
 // V as a right operand: its rows lie across the sum.
 __device__ __forceinline__ u64 v_matrix(u32 smem) { return matrix(smem, BLOCK_N * 128, 1024); }
 constexpr __device__ u32 v_step(int step) { return step * (16 * 128 / 16); }
-
-// Exponentials may be taken relative to any number near their row's largest one: what that changes cancels, as long as
-// nothing leaves the numbers' range. So what stands for a maximum may be SLACK octaves below it, and o is rarely rescaled
-// (as FlashAttention-4 does, modal.com/blog/reverse-engineer-flash-attention-4), or as far above it at a tile's beginning.
-// fp16 ends at 2^16.
-constexpr float SLACK = 8;
 
 // A tile's first maxima: instead of one that is slightly negative a number that is not stands, so that none will be while
 // the tile lasts. It is whole octaves above: the largest probability is then a power of two, which no rounding changes,
@@ -67,12 +70,12 @@ constexpr __device__ int done_with(int eights, int half, int all) {
     return ORDERED ? min(max(2 * eights - half * all, 0), all) : eights;
 }
 
-// Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale), and the sums grow by it.
+// Columns FIRST … LAST - 1, in groups of eight: s becomes exp2(s·scale − max·scale + SHIFT), and the sums grow by it.
 template <int FIRST, int LAST, int N>
 __device__ __forceinline__ void take_exp(float (&s)[N], Rows& rows, float scale) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        const float base = rows.max[half] * scale;
+        const float base = rows.max[half] * scale - SHIFT;
         float even = rows.sum[half], odd = 0;
 #pragma unroll
         for (int j = done_with(FIRST, half, N / 4); j < done_with(LAST, half, N / 4); ++j) {

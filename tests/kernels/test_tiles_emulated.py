@@ -67,7 +67,7 @@ WRONG = {
     ),
     "q's place is given back twice": (
         ONE_Q,
-        ("if (!HELD && (Q_STAGES > 1 || last == 0)) give_q_back();", "give_q_back();"),
+        ("if (!ALL_HELD && (Q_STAGES > 1 || last == 0)) give_q_back();", "give_q_back();"),
     ),
 }
 

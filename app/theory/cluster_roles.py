@@ -179,9 +179,9 @@ def few_keys(roles: ClusterRoles, seqlen: int, *, causal: bool, element_bytes: i
     return few if few < roles.block_n else 0
 
 
-def held_share(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> float:
-    """How much of q lies in registers while its tile lasts: 0 … 1."""
-    return roles.held * PRODUCT_BYTES / (head_dim * element_bytes)
+def held_share(roles: ClusterRoles, head_dim: int) -> float:
+    """How much of a q of 16-bit numbers lies in registers while its tile lasts: 0 … 1."""
+    return roles.held * PRODUCT_BYTES / (head_dim * ELEMENT_BYTES)
 
 
 def smem(roles: ClusterRoles, head_dim: int, *, element_bytes: int = ELEMENT_BYTES) -> Smem:

@@ -129,7 +129,7 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, HALF_HELD], ids=str)
+@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, replace(IN_ORDER, agreeing=True), HALF_HELD], ids=str)
 def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
     found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
     assert found.ok, found.message
@@ -195,11 +195,6 @@ WRONG_IN_ORDER = {
 }
 
 
-@pytest.mark.parametrize("edit", WRONG_IN_ORDER.values(), ids=WRONG_IN_ORDER)
-def test_a_wrong_kernel_whose_consumers_rely_on_the_first_is_found(folder: Path, edit: tuple[str, str]) -> None:
-    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), IN_ORDER))
-
-
 WRONG_FITTED = {
     "halves of q's rows change places": ("half = threadIdx.x % 32 / 16;", "half = 1 - threadIdx.x % 32 / 16;"),
     "rows of q of the other consumer": ("Q_BYTES + consumer * ROWS * 128;", "Q_BYTES + (1 - consumer) * ROWS * 128;"),
@@ -214,11 +209,6 @@ WRONG_FITTED = {
 }
 
 
-@pytest.mark.parametrize("edit", WRONG_FITTED.values(), ids=WRONG_FITTED)
-def test_a_wrong_kernel_whose_products_fit_what_is_seen_is_found(folder: Path, edit: tuple[str, str]) -> None:
-    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(777, 128, True), FITTED))
-
-
 WRONG_HALF_HELD = {
     "the half in registers is that of the step before": (
         "const u32* mine = q.held + 4 * step;",
@@ -227,11 +217,6 @@ WRONG_HALF_HELD = {
     "the rest is given back with it": ("if (ALL_HELD) barrier_arrive", "if (HELD) barrier_arrive"),
     "it is taken once": ("        take_q(turn);\n", "        if (turn == 0) take_q(turn);\n"),
 }
-
-
-@pytest.mark.parametrize("edit", WRONG_HALF_HELD.values(), ids=WRONG_HALF_HELD)
-def test_a_wrong_kernel_that_holds_a_half_of_q_is_found(folder: Path, edit: tuple[str, str]) -> None:
-    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), forward(1500, 128, False), HALF_HELD))
 
 
 WRONG_FAR_APART = {
@@ -244,10 +229,22 @@ WRONG_FAR_APART = {
 }
 
 
-@pytest.mark.parametrize("edit", WRONG_FAR_APART.values(), ids=WRONG_FAR_APART)
-def test_a_wrong_kernel_whose_scores_lie_far_apart_is_found(folder: Path, edit: tuple[str, str]) -> None:
-    problem = forward(777, 128, True, spread=FAR_APART)
-    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), problem, IN_PAIRS))
+OTHERS = (
+    (WRONG_IN_ORDER, IN_ORDER, forward(777, 128, True)),
+    (WRONG_FITTED, FITTED, forward(777, 128, True)),
+    (WRONG_HALF_HELD, HALF_HELD, forward(1500, 128, False)),
+    (WRONG_FAR_APART, IN_PAIRS, forward(777, 128, True, spread=FAR_APART)),
+)
+
+
+@pytest.mark.parametrize(
+    ("roles", "problem", "edit"),
+    [pytest.param(roles, problem, edit, id=name) for edits, roles, problem in OTHERS for name, edit in edits.items()],
+)
+def test_a_wrong_kernel_of_another_kind_is_found(
+    folder: Path, roles: ClusterRoles, problem: CheckCase, edit: tuple[str, str]
+) -> None:
+    assert is_found(lambda seed: verdict(Emulator(folder, edit, seed), problem, roles))
 
 
 @pytest.mark.parametrize("seqlen", [16, 17, 47, 48, 49, 96, 145, 160, 176, 177, 192, 225])

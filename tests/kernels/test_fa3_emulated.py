@@ -18,7 +18,7 @@ from tests.kernels.emulated import COMPILER, SEEDS, Emulator, case, is_found
 if COMPILER is None:
     pytest.skip("there is no C++ compiler here", allow_module_level=True)
 
-from app.kernels import fa3_cuda
+from app.kernels import fa3_cuda, fa3_schedule
 from app.kernels.bench import check
 from app.kernels.bench.cases import CheckCase
 from app.kernels.problem import Problem
@@ -43,6 +43,8 @@ HALF_HELD = ClusterRoles(
     2, 176, 2, 1, 2, 240, 24, late=20, lazy=True, ordered=True, relying=True, held=4, agreeing=True, cut_last=True
 )
 FITTED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, ordered=True, held=8, fitted=True)
+THREE = ClusterRoles(3, 80, 2, 1, 1, 160, 32, lazy=True, ordered=True, relying=True, agreeing=True, cut_last=True)
+THREE_IN_PAIRS = replace(THREE, cluster=2, ordered=False)
 
 
 def verdict(emulator: Emulator, case: CheckCase, roles: ClusterRoles, problem: Problem | None = None) -> check.Verdict:
@@ -65,6 +67,42 @@ def test_every_choice_is_right(folder: Path, head_dim: int, causal: bool, roles:
         problem = forward(seqlen, head_dim, causal, dtype="fp16", spread=spread)
         found = verdict(Emulator(folder, seed=seqlen), problem, roles)
         assert found.ok, (seqlen, found.message)
+
+
+CUT = sorted({(head_dim, roles) for head_dim, _, roles in CODE if roles.cut_last}, key=str)
+
+
+def of_cut_tiles(emulator: Emulator, head_dim: int, roles: ClusterRoles) -> check.Verdict:
+    """On one head of the shortest sequence whose last tiles are cut, by `fa3_schedule`'s own count."""
+
+    def parts(seqlen: int) -> int:
+        rows, lists = roles.block_m * roles.cluster, SMS // roles.cluster
+        work = {"bytes_per_head": 1, "thread_blocks": lists, "causal": False, "cut_last": True}
+        return fa3_schedule.parts(
+            fa3_schedule.schedule(seqlen=seqlen, heads=1, block_m=rows, block_n=roles.block_n, **work)
+        )
+
+    seqlen = next(seqlen for seqlen in range(301, 4096, 100) if parts(seqlen))
+    return verdict(emulator, forward(seqlen, head_dim, False, num_heads=1), roles)
+
+
+@pytest.mark.parametrize(("head_dim", "roles"), CUT, ids=str)
+def test_tiles_that_are_cut_along_the_keys_are_put_together(folder: Path, head_dim: int, roles: ClusterRoles) -> None:
+    found = of_cut_tiles(Emulator(folder), head_dim, roles)
+    assert found.ok, found.message
+
+
+WRONG_PARTS = {
+    "parts of a pair lie upon each other": ("tile.slot * CLUSTER * BLOCK_M", "tile.slot * BLOCK_M"),
+    "each part begins at the first key": ("tile.first_block + tile.n_blocks - 1;", "tile.n_blocks - 1;"),
+    "a part's weight is the largest score's": ("a.part_lse[place] = lse;", "a.part_lse[place] = rows.max[half];"),
+    "a part is written as if it were the whole": ("if (tile.slot >= 0) {", "if (tile.slot >= 1) {"),
+}
+
+
+@pytest.mark.parametrize("edit", WRONG_PARTS.values(), ids=WRONG_PARTS)
+def test_parts_that_are_wrong_are_found(folder: Path, edit: tuple[str, str]) -> None:
+    assert is_found(lambda seed: of_cut_tiles(Emulator(folder, edit, seed), 128, THREE_IN_PAIRS))
 
 
 def of_one_key(emulator: Emulator, head_dim: int, causal: bool, roles: ClusterRoles, heads: int = 16) -> bool:
@@ -128,10 +166,17 @@ def test_awkward_problems(folder: Path, roles: ClusterRoles, causal: bool, more:
     assert found.ok, found.message
 
 
+IN_TURN = [
+    *((roles, True) for roles in (IN_PAIRS, IN_ORDER, FITTED, replace(IN_ORDER, agreeing=True), HALF_HELD, THREE)),
+    (THREE, False),
+    (THREE_IN_PAIRS, False),
+]
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("roles", [IN_PAIRS, IN_ORDER, FITTED, replace(IN_ORDER, agreeing=True), HALF_HELD], ids=str)
-def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, seed: int) -> None:
-    found = verdict(Emulator(folder, seed=seed), forward(777, 128, True), roles)
+@pytest.mark.parametrize(("roles", "causal"), IN_TURN, ids=str)
+def test_no_order_of_events_matters(folder: Path, roles: ClusterRoles, causal: bool, seed: int) -> None:
+    found = verdict(Emulator(folder, seed=seed), forward(777, 128, causal), roles)
     assert found.ok, found.message
 
 

@@ -206,12 +206,17 @@ def default(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: in
 
 
 def alternatives(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> tuple[Choice, ...]:
-    """What may be tried besides the default; nothing for a pass that has nothing to choose."""
+    """What may be tried besides the default, with this mask; nothing for a pass that has nothing to choose."""
     try:
         listed = choices(kernel, direction, head_dim)
     except KeyError:
         return ()
-    return tuple(choice for choice in listed if choice != default(kernel, direction, head_dim, causal, seqlen))
+    mine = default(kernel, direction, head_dim, causal, seqlen)
+    return tuple(choice for choice in listed if choice != mine and _serves(choice, causal))
+
+
+def _serves(choice: Choice, causal: bool) -> bool:
+    return not isinstance(choice, ClusterRoles) or choice.serves(causal)
 
 
 def in_use(kernel: str, direction: str, head_dim: int, causal: bool, seqlen: int) -> Choice:

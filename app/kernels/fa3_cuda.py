@@ -17,7 +17,7 @@ import torch
 
 from app.kernels import configs, fa3_cuda_backward, fa3_work, launching, nvrtc, wgmma
 from app.kernels.launching import strides_for_tma
-from app.kernels.problem import LOG2_E, Bound, Forward, Problem, Sizes, check
+from app.kernels.problem import LOG2_E, Bound, Forward, KernelInputError, Problem, Sizes, check
 from app.theory.backward_roles import BLOCK_N, HEAD_DIMS
 from app.theory.cluster_roles import SUM_COLUMNS, few_keys, smem
 from app.theory.shapes import BlockShape
@@ -48,7 +48,12 @@ class Arguments(ctypes.Structure):
 def compiled(
     head_dim: int, causal: bool, dtype: str, shape: configs.ClusterRoles, numbers: str | None = None, few: int = 0
 ) -> nvrtc.Cubin:
-    """The machine code for one kind of problem; `numbers`: e4m3 when q, k and v are not of the output's dtype."""
+    """The machine code for one kind of problem; `numbers`: e4m3 when q, k and v are not of the output's dtype.
+
+    KernelInputError for roles that cannot serve the mask.
+    """
+    if not shape.serves(causal):
+        raise KernelInputError(f"{shape}: under a causal mask a pair needs places for as many keys as it has rows")
     constants = {
         "HEAD_DIM": head_dim,
         "BLOCK_N": shape.block_n,

@@ -60,6 +60,10 @@ class ClusterRoles:
         """Threads of a thread block: a warpgroup for each role."""
         return (self.consumers + 1) * WARPGROUP_THREADS
 
+    def serves(self, causal: bool) -> bool:
+        """Whether the kernel can be made so: under a mask a pair's blocks that only one sees need places at once."""
+        return not causal or self.cluster == 1 or self.block_m <= self.stages * self.block_n
+
     def __str__(self) -> str:
         """As the bench prints it: 2 consumers x128 s2 cluster late25."""
         named = {

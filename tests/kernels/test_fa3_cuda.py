@@ -15,6 +15,7 @@ if not (capability.has_torch() and capability.has_nvrtc()):
     pytest.skip("PyTorch or cuda-bindings is not installed", allow_module_level=True)
 
 from app.kernels import fa3_cuda, fa3_cuda_backward, nvrtc, wgmma
+from app.kernels.problem import KernelInputError
 from app.theory import backward_roles, cluster_roles
 from app.theory.backward_roles import BackwardRoles
 from app.theory.cluster_roles import ClusterRoles
@@ -129,6 +130,17 @@ def test_the_roles_take_no_more_registers_than_the_thread_block_was_given(roles:
     asked = consumers * roles.consumer_registers + roles.producer_registers
     assert asked * WARPGROUP_THREADS <= given
     assert roles.consumer_registers % GRANULE == roles.producer_registers % GRANULE == 0
+
+
+def test_roles_that_cannot_serve_a_mask_are_refused_where_the_source_would_refuse_them(monkeypatch) -> None:
+    """Pairs of 192 rows under a mask: two stages of 80 keys are too few for what passes by unseen, three are enough."""
+    pairs = cluster_roles.DEFAULTS[128, False][3]
+    with pytest.raises(KernelInputError, match="causal"):
+        fa3_cuda.compiled(128, True, "bf16", pairs)
+    assert_runs_freely(fa3_cuda.compiled(128, True, "bf16", replace(pairs, stages=3)))
+    monkeypatch.setattr(cluster_roles.ClusterRoles, "serves", lambda *_: True)
+    with pytest.raises(nvrtc.CompileError, match="pass by unseen"):
+        fa3_cuda.compiled(128, True, "bf16", pairs)
 
 
 def test_fp16_is_another_instruction_and_other_code() -> None:

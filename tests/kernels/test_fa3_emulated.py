@@ -94,7 +94,10 @@ def test_tiles_that_are_cut_along_the_keys_are_put_together(folder: Path, head_d
 
 WRONG_PARTS = {
     "parts of a pair lie upon each other": ("tile.slot * CLUSTER * BLOCK_M", "tile.slot * BLOCK_M"),
-    "each part begins at the first key": ("tile.first_block + tile.n_blocks - 1;", "tile.n_blocks - 1;"),
+    "each part begins at the first key": (
+        "count, rank, block, head_kv",
+        "count, rank, block - tile.first_block, head_kv",
+    ),
     "a part's weight is the largest score's": ("a.part_lse[place] = lse;", "a.part_lse[place] = rows.max[half];"),
     "a part is written as if it were the whole": ("if (tile.slot >= 0) {", "if (tile.slot >= 1) {"),
 }
@@ -274,10 +277,29 @@ WRONG_FAR_APART = {
 }
 
 
+WRONG_THREE = {
+    name: (WRONG | WRONG_IN_ORDER)[name]
+    for name in (
+        "scores read too early",
+        "PV before V has come",
+        "K given back before it was read",
+        "V given back before it was read",
+        "the other thread block is not told",
+        "nobody begins",
+        "the producer does not wait",
+        "a phase is mistaken",
+        "a block is skipped",
+        "nobody waits for K and V",
+        "the first relies on the last",
+    )
+}
+
+
 OTHERS = (
     (WRONG_IN_ORDER, IN_ORDER, forward(777, 128, True)),
     (WRONG_FITTED, FITTED, forward(777, 128, True)),
     (WRONG_HALF_HELD, HALF_HELD, forward(1500, 128, False)),
+    (WRONG_THREE, THREE_IN_PAIRS, forward(777, 128, False)),
     (WRONG_FAR_APART, IN_PAIRS, forward(777, 128, True, spread=FAR_APART)),
 )
 

@@ -8,6 +8,7 @@ import pytest
 from app.kernels import capability, configs
 from app.kernels.bench import ahead, cases, tune
 from app.kernels.bench.cases import CheckCase, TimingCase
+from app.theory.cluster_roles import ClusterRoles
 
 TILE = configs.Tile(32, 64, 8, 2, tma_add=True)
 
@@ -71,6 +72,19 @@ def test_every_kind_of_case_of_the_targets_is_tuned_with_several_tiles() -> None
         for causal in (False, True)
         for seqlen in tune.LENGTHS[:3]  # very long ones are a suite of their own
     }
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+def test_only_what_serves_the_mask_is_tried(head_dim: int, causal: bool) -> None:
+    """What is the default without a mask is tried under one too, and the other way round, where it can be."""
+    kernel = "fa3_cuda"
+    listed = set(configs.choices(kernel, "forward", head_dim))
+    for seqlen in (*tune.LENGTHS, 30_000):
+        tried = set(configs.alternatives(kernel, "forward", head_dim, causal, seqlen))
+        left = listed - tried - {configs.default(kernel, "forward", head_dim, causal, seqlen)}
+        assert left == {roles for roles in listed if isinstance(roles, ClusterRoles) and not roles.serves(causal)}
+        assert causal or not left
 
 
 def test_an_older_gpu_has_nothing_to_choose() -> None:

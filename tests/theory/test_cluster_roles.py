@@ -32,6 +32,11 @@ def test_scores_probabilities_and_output_fit_a_consumer_s_registers(head_dim: in
     assert head_dim // 64 % roles.cluster == 0  # thread blocks of a cluster share a block of k by its columns
 
 
+def test_every_default_serves_its_own_mask() -> None:
+    for (_, causal), listed in (*DEFAULTS.items(), *BYTE_DEFAULTS.items()):
+        assert all(roles.serves(causal) for roles in listed)
+
+
 @pytest.mark.parametrize("element_bytes", [1, 2])
 @pytest.mark.parametrize("block_n", [80, 128, 176, 192])
 def test_smaller_products_hold_every_key_of_a_last_block(block_n: int, element_bytes: int) -> None:

@@ -1,8 +1,9 @@
 """FlashAttention-3's order once more, forward, in CUDA C++: `fa3_gluon`'s idea, and what Gluon has not.
 
-Blocks of K and V need not be a power of two (80 rows are the most that fit at head_dim 256), and two thread blocks that
-work on the same head can share each load (multicast), so that the L2 cache is asked once for what both need. The kernel
-is `cuda/fa3_forward.cu`; here it is given its sizes, compiled and launched.
+Blocks of K and V need not be a power of two (80 rows are the most that fit at head_dim 256), nor consumers (three at
+head_dim 64, and at 128 without a mask), and two thread blocks that work on the same head can share each load
+(multicast), so that the L2 cache is asked once for what both need. The kernel is `cuda/fa3_forward.cu`; here it is
+given its sizes, compiled and launched.
 Source of the order: arXiv 2407.08608, section 3.
 """
 

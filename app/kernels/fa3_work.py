@@ -65,9 +65,12 @@ def work(
 
 
 def room_for_parts(work: Work, q: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(part_o, part_lse): fp32, `block_m` rows for each part, at least one so that there is an address."""
-    part_o = q.new_empty(max(1, work.parts), work.block_m, q.shape[-1], dtype=torch.float32)
-    return part_o, part_o.new_empty(part_o.shape[:2])
+    """(part_o, part_lse): fp32, `block_m` rows for each part, at least one so that there is an address.
+
+    NaN until written: what another run left in that memory may not pass for this one's.
+    """
+    part_o = q.new_full((max(1, work.parts), work.block_m, q.shape[-1]), float("nan"), dtype=torch.float32)
+    return part_o, part_o.new_full(part_o.shape[:2], float("nan"))
 
 
 def combine(work: Work, parts: tuple[torch.Tensor, torch.Tensor], o: torch.Tensor, lse: torch.Tensor) -> None:

@@ -39,7 +39,7 @@ NAMES: dict[str, KernelName] = {
         KernelName("fa1_triton", "First version’s order", True, TRIANGLE, "k", "K and V outside, a running tally"),
         KernelName("fa2_triton", "Second version’s order", True, CIRCLE, "o", "Q outside, O written once"),
         KernelName("fa3_gluon", "Third version’s means", True, DIAMOND, "v", "TMA, producer and consumers"),
-        KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, shared loads"),
+        KernelName("fa3_cuda", "The same in CUDA C++", True, PLUS, "v", "blocks of any size, a third consumer"),
         KernelName("fa3_fp8_gluon", "Third version’s means, 8 bits", True, CROSS, "v", "e4m3 numbers", exact=False),
         KernelName("fa3_fp8_cuda", "8 bits in CUDA C++", True, TURNED, "v", "e4m3 numbers, larger blocks", exact=False),
         KernelName("blocksparse_triton", "Blocks left out (approximate)", True, BAR, "q", exact=False, whole=False),

@@ -112,6 +112,8 @@ def test_chapter_11_shows_what_the_kernel_in_cuda_uses(client: TestClient) -> No
     listed = [(key[0], defaults[1]) for key, defaults in cluster_roles.DEFAULTS.items()]
     assert cells["Rows in a block of K or V"] == [str(roles.block_n) for _, roles in listed]
     assert cells["Thread blocks that share each load"] == [str(roles.cluster) for _, roles in listed]
+    others = {roles.cluster for defaults in cluster_roles.DEFAULTS.values() for roles in (defaults[0], *defaults[2:])}
+    assert ("at other lengths two thread blocks share" in table) == (2 in others)
     shares = [cluster_roles.held_share(roles, head_dim) for head_dim, roles in listed]
     reads = [{0: "shared memory", 1: "registers"}.get(share, "both") for share in shares]
     assert cells["Products read Q from"] == reads

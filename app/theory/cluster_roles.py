@@ -104,7 +104,7 @@ _AT_128 = ClusterRoles(2, 128, 2, 2, 2, late=25, lazy=True, patient=True, ordere
 _AT_128_LONG = ClusterRoles(
     3, 80, 2, 1, 1, 160, 32, lazy=True, ordered=True, relying=True, agreeing=True, cut_last=True
 )
-# At the power limit what a byte costs counts most.
+# At the power limit the bytes from the L2 cache count more than the cycles that pairs wait for each other.
 _AT_128_VERY_LONG = replace(_AT_128_LONG, cluster=2, ordered=False)
 _AT_128_SHORT_CAUSAL = ClusterRoles(2, 128, 2, 1, 1, late=35, lazy=True, patient=True, held=8, fitted=True)
 _AT_128_CAUSAL = replace(_AT_128_SHORT_CAUSAL, patient=False, agreeing=True)

@@ -23,11 +23,13 @@ SMS = 4
 CHECKED = ClusterRoles(2, 128, 2, 1, 1, late=25, patient=True, held=8, fitted=True)
 AGREEING = ClusterRoles(2, 176, 2, 1, 2, late=25, lazy=True, ordered=True, relying=True, agreeing=True)
 IN_BYTES = ClusterRoles(2, 128, 3, 2, 2)
+THREE = ClusterRoles(3, 80, 2, 1, 1, 160, 32, lazy=True, ordered=True, relying=True, agreeing=True)
 CODED = ClusterRoles(2, 192, 3, 2, 1, 240, 24, late=50, lazy=True, coded=True)
 KERNELS = {
     "checked": (fa3_cuda, CHECKED),
     "agreeing": (fa3_cuda, AGREEING),
     "agreeing, not lazy": (fa3_cuda, replace(AGREEING, lazy=False)),
+    "agreeing, three consumers": (fa3_cuda, THREE),
     "8 bits": (fa3_fp8_cuda, IN_BYTES),
     "codes": (fa3_fp8_cuda, CODED),
 }

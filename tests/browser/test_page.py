@@ -17,6 +17,15 @@ MOST_REQUESTS_TO_FIRST_FRAME = 18
 MOST_BYTES_TO_TEXT = 100_000
 # A page that has grown is put right when it has been still for 200 ms; a second growth may follow.
 LONGEST_CORRECTION_MS = 1_000
+REMEMBERED_MS = 2_000  # longer than the page remembers that it has grown
+TOP_OF_9 = "() => document.getElementById('chapter-9').getBoundingClientRect().top"
+TOLD = "() => document.dispatchEvent(new Event('scroll', { bubbles: true }))"
+# The browser would keep the place of a page that grows by itself, but not always.
+UNANCHORED = "() => { for (const each of document.querySelectorAll('*')) each.style.overflowAnchor = 'none'; }"
+GROW = """(id) => {
+  const { style } = document.getElementById(id);
+  style.paddingTop = `${(parseFloat(style.paddingTop) || 0) + 400}px`;
+}"""
 ASKED_BEFORE_FIRST_FRAME = """() => {
   const [frame] = performance.getEntriesByName("first-frame");
   return performance.getEntriesByType("resource").filter((entry) => entry.startTime < frame.startTime)
@@ -163,27 +172,52 @@ def test_nothing_is_wider_than_the_window_and_no_text_is_cut_off(
     page.context.close()
 
 
-def test_a_scroll_of_the_browser_s_own_told_late_does_not_end_a_deep_link(visit: Visit) -> None:
+@pytest.mark.parametrize("told_after", [500, 2500])
+def test_a_scroll_of_the_browser_s_own_told_late_does_not_end_a_deep_link(visit: Visit, told_after: int) -> None:
     """The page grows, and the scroll that kept it in place is told when nothing moves any more; then it grows again."""
     page = visit.go("/?tier=low#chapter-9", stand=False)
     page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(2000)  # longer than a growth is remembered
-    # the browser would keep the place by itself, but not always
-    page.evaluate("() => { for (const each of document.querySelectorAll('*')) each.style.overflowAnchor = 'none'; }")
-    top = "() => document.getElementById('chapter-9').getBoundingClientRect().top"
-    place = page.evaluate(top)
-    grow = """() => {
-      const { style } = document.getElementById("chapter-8");
-      style.paddingTop = `${(parseFloat(style.paddingTop) || 0) + 400}px`;
-    }"""
-    page.evaluate(grow)
+    page.wait_for_timeout(REMEMBERED_MS)
+    page.evaluate(UNANCHORED)
+    place = page.evaluate(TOP_OF_9)
+    page.evaluate(GROW, "chapter-8")
     page.wait_for_timeout(500)
-    assert page.evaluate(top) == pytest.approx(place, abs=8)
-    page.evaluate("() => document.dispatchEvent(new Event('scroll', { bubbles: true }))")
+    assert page.evaluate(TOP_OF_9) == pytest.approx(place, abs=8)
+    page.wait_for_timeout(told_after - 500)
+    page.evaluate(TOLD)
     page.wait_for_timeout(500)
-    page.evaluate(grow)
+    page.evaluate(GROW, "chapter-8")
     page.wait_for_timeout(1000)
-    assert page.evaluate(top) == pytest.approx(place, abs=8)
+    assert page.evaluate(TOP_OF_9) == pytest.approx(place, abs=8)
+
+
+def test_the_scroll_of_a_jump_told_before_the_page_was_measured_does_not_end_it(visit: Visit) -> None:
+    """A starved browser tells of the jump with which the page opened only after the jump was found to be over."""
+    visit.page.add_init_script("window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} };")
+    page = visit.go("/?tier=low#chapter-9", stand=False)
+    page.wait_for_load_state("networkidle")
+    page.evaluate(UNANCHORED)
+    place = page.evaluate(TOP_OF_9)
+    page.evaluate(TOLD)
+    page.wait_for_timeout(500)
+    page.evaluate(GROW, "chapter-8")
+    page.evaluate(TOLD)
+    page.wait_for_timeout(500)
+    assert page.evaluate(TOP_OF_9) == pytest.approx(place, abs=8)
+    assert page.locator('.rail a[href="#chapter-9"]').get_attribute("aria-current") == "true"
+
+
+def test_a_reader_who_scrolls_without_a_wheel_is_not_pulled_back(visit: Visit) -> None:
+    """Looking for a word in the page, or a screen reader, scrolls without a key or a pointer the page hears of."""
+    page = visit.go("/?tier=low#chapter-9", stand=False)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(REMEMBERED_MS)
+    page.evaluate("() => scrollBy({ top: 300, behavior: 'instant' })")
+    page.wait_for_timeout(500)
+    place = page.evaluate(TOP_OF_9)
+    page.evaluate(GROW, "chapter-14")
+    page.wait_for_timeout(1000)
+    assert page.evaluate(TOP_OF_9) == pytest.approx(place, abs=8)
 
 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])

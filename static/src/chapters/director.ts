@@ -25,8 +25,8 @@ export class Director {
   private grown = Number.NEGATIVE_INFINITY;
   private travel = 0;
   private watching = true;
-  /** Of the page, when it was last looked at, in px. */
-  private height = 0;
+  /** How far the window was scrolled and where on the page the jump's place began, when last looked at, in px. */
+  private seen = { scrolled: 0, top: 0 };
   /** Where a jump is to end, until it has, or until the reader takes over. */
   private target: { element: HTMLElement; exact: boolean; tries: number } | null = null;
 
@@ -129,15 +129,24 @@ export class Director {
       this.travelOn();
       return;
     }
-    // The browser scrolls too, to keep a page that grows above in its place; only the reader's scrolling ends a jump.
-    const stands = document.body.offsetHeight === this.height && performance.now() - this.grown > GROWTH_MS;
-    if (stands) this.target = null;
-    else if (this.target) this.travelOn();
+    // The browser scrolls too, to keep a page that grows above in its place, and tells of the jump itself, at times late;
+    // only the reader's scrolling ends a jump.
+    if (this.target) {
+      const now = this.look(this.target.element);
+      const moved = Math.abs(now.scrolled - this.seen.scrolled) > 1;
+      const pushed = Math.abs(now.top - this.seen.top) > 1 || performance.now() - this.grown < GROWTH_MS;
+      if (moved && !pushed) this.target = null;
+      else this.travelOn();
+    }
     this.queue();
   }
 
+  private look(element: HTMLElement): { scrolled: number; top: number } {
+    return { scrolled: scrollY, top: element.getBoundingClientRect().top + scrollY };
+  }
+
   private travelOn(): void {
-    this.height = document.body.offsetHeight;
+    if (this.target) this.seen = this.look(this.target.element);
     clearTimeout(this.travel);
     this.travel = window.setTimeout(() => {
       this.travel = 0;
